@@ -50,11 +50,11 @@ from .releasing.functions.calling import proportion as proportion
 from .releasing.functions.calling import sum as sum
 from .releasing.functions.describe import describe as describe
 from .releasing.functions.ecdf import ecdf as ecdf
-from .releasing.functions.find_bounds import find_bounds as find_bounds
-from .releasing.functions.hosmer_lemeshow import hosmer_lemeshow as hosmer_lemeshow
 from .releasing.functions.quantiles import boxplot as boxplot
+from .releasing.functions.quantiles import find_bounds as find_bounds
 from .releasing.functions.quantiles import quantiles as quantiles
-from .releasing.functions.roc import roc as roc
+from .releasing.functions.scores import hosmer_lemeshow as hosmer_lemeshow
+from .releasing.functions.scores import roc as roc
 from .releasing.functions.ustatistic import ustatistic as ustatistic
 from .releasing.planning import Plan as Plan
 from .releasing.planning import PlanRow as PlanRow

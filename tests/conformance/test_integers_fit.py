@@ -152,6 +152,7 @@ def asking(table, monkeypatch):
     simulate_little(monkeypatch)
     if not is_everything():  # a choice of a curve from fewer samples of imagined records
         monkeypatch.setattr("ogive.statistics.methods.choose.EVERY", dataclasses.replace(EVERY, runs=8))
+        monkeypatch.setattr("ogive.statistics.methods.choose._CHOSEN", {})
     return Asking(table, monkeypatch)
 
 

@@ -528,7 +528,7 @@ def test_the_control_exact_counts_under_a_unit_that_hides_them_are_caught(statis
     refused, released = differences(statistic, MODELS[model](statistic), REPLACED, PLAIN)
     assert not refused
     assert not released
-    monkeypatch.setattr("ogive.releasing.asking.undeclared", lambda query, unit: None)
+    monkeypatch.setattr("ogive.releasing.release.undeclared", lambda query, unit: None)
     name = "another record altogether"
     caught, released = differences(statistic, MODELS[model](statistic), {name: REPLACED[name]}, PLAIN)
     assert released

@@ -1,4 +1,4 @@
-"""Aliases of types live once: of arrays in `ogive.core.arrays`, of progress in `ogive.core.types`."""
+"""Aliases of types live once: of arrays in `ogive.core.arrays`, of progress in `ogive.core.checks`."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,12 @@ from pathlib import Path
 import ogive
 
 ROOT = Path(ogive.__file__).parent
-HOMES = ("core/arrays.py", "core/types.py")
-NAMED = re.findall(r"^\w+ = (.+)$", "\n".join((ROOT / name).read_text(encoding="utf-8") for name in HOMES), re.M)
+HOMES = ("core/arrays.py", "core/checks.py")
+NAMED = re.findall(
+    r"^[A-Z]\w+ = ((?:Callable|NDArray).+)$",
+    "\n".join((ROOT / name).read_text(encoding="utf-8") for name in HOMES),
+    re.M,
+)
 
 
 def repeated(text: str) -> list[str]:

@@ -49,7 +49,7 @@ INNER = {
         functions session collecting
         planning pointwise
         release
-        cautions asking
+        cautions
         """,
     "statistics": """
         every derived

@@ -7,7 +7,7 @@ import ogive
 from ogive import BudgetError, PureDP, UnsupportedError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import ReportsQuery
-from ogive.releasing.asking import drive
+from ogive.releasing.release import drive
 from ogive.statistics.base import Terms
 from ogive.strategies import design_tree
 from ogive.trust import Central, Local

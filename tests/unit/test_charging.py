@@ -7,7 +7,7 @@ import pytest
 from ogive.accounting import at_least
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import LinearQuery
-from ogive.releasing.asking import charge_for
+from ogive.releasing.release import charge_for
 
 GRANTED = ApproxDP(1, "1e-6")
 LINEAR = object.__new__(LinearQuery)

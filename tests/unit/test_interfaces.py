@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive.core.types import KeptByType, is_of_loaded
+from ogive.core.checks import KeptByType, is_of_loaded
 from ogive.queries import base as queries
 from ogive.strategies import base as strategies
 

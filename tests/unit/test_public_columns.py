@@ -12,7 +12,6 @@ from helpers.schemas import fits
 import ogive
 from ogive import Adjacency, PrivacyUnit, PureDP
 from ogive.kernels import measure_of
-from ogive.releasing import asking
 from ogive.releasing.session import statement
 from ogive.report import render_report
 from ogive.statistics.base import describe
@@ -43,7 +42,7 @@ def as_before(monkeypatch):
 
     def release(*arguments, **options):
         with monkeypatch.context() as earlier:
-            earlier.setattr(asking, "undeclared", lambda query, unit: None)
+            earlier.setattr("ogive.releasing.release.undeclared", lambda query, unit: None)
             return ogive.release(*arguments, **options)
 
     return release

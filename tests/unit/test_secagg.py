@@ -12,7 +12,7 @@ import ogive
 from ogive.crypto.aggregation import AggregationParty, Round
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
-from ogive.noise.shares import share_of
+from ogive.noise.laws import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.strategies import LeastSquaresTree, design_hats, design_path, design_projection, design_tree

@@ -98,7 +98,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str, na: Seque
     """The exact curve of records, within the bounds of a released one and on many more thresholds."""
     from ogive.columns import Binning
     from ogive.records import Records
-    from ogive.records.cells import DROP_TOO, LOW_OR_HIGH
+    from ogive.records.contributions import DROP_TOO, LOW_OR_HIGH
     from ogive.statistics.curve.estimate import Curve
 
     name, grid = curve.column if column is None else column, _refined(curve.grid)

@@ -21,8 +21,8 @@ from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options, to_owners
+from ogive.core.checks import Progress
 from ogive.core.files import remove_leftovers, write_atomically, write_whole
-from ogive.core.types import Progress
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError, RefusalError, plain, quoted
 from ogive.statistics.kinds import COMMANDED
 

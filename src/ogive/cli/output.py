@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ogive.cli.options import OutputOptions
+from ogive.core.checks import Progress
 from ogive.core.files import check_writable, permissions, write_atomically
-from ogive.core.types import Progress
 from ogive.errors import ParameterError, RefusalError, plain, quoted
 from ogive.provenance import publishable
 

@@ -1,12 +1,15 @@
-"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, and arrays.
+"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, arrays; and of types.
 
-Each refuses in one line that names the parameter, what it may be and what was given.
+Each check of an argument refuses in one line that names the parameter, what it may be and what was given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+import dataclasses
+import sys
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from ogive.errors import DataError, ParameterError, quoted
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Word = TypeVar("Word", bound=str)
+
+Progress = Callable[[int, int], None]
+"""Called with steps done and steps to do, again and again."""
 
 _WRITTEN_IN_FULL = 1 << 30
 
@@ -25,7 +31,12 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
     """A whole number of Python's type in its range."""
-    if not is_whole(value) or not _is_between(value, least, most):
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or (least is not None and value < least)
+        or (most is not None and value > most)
+    ):
         raise ParameterError(f"{_subject(name)} must be a whole number{_span(least, most)}, got {quoted(value)}")
     return value
 
@@ -40,7 +51,7 @@ def any_whole(value: Any, name: str, least: int | None = None, most: int | None 
 def all_whole(values: Iterable[Any], name: str, least: int) -> None:
     """Whole numbers of Python's type of at least some size."""
     found = tuple(values)
-    if not all(_is_between(value, least, None) for value in found):
+    if not all(is_whole(value) and value >= least for value in found):
         raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(found)}")
 
 
@@ -64,7 +75,8 @@ def array_of(values: Any, dtype: Any = None) -> NDArray[Any]:
     """What `numpy.asarray` makes of values, which would take what is masked for a value."""
     import numpy as np
 
-    refuse_masked(values)
+    if type(values) is not np.ndarray:
+        refuse_masked(values)
     return np.asarray(values, dtype)
 
 
@@ -75,10 +87,6 @@ def refuse_masked(values: Any) -> None:
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise DataError("an array has masked values, which are missing ones; leave them out, or replace them first")
-
-
-def _is_between(value: Any, least: int | None, most: int | None) -> bool:
-    return is_whole(value) and (least is None or value >= least) and (most is None or value <= most)
 
 
 def _subject(name: str) -> str:
@@ -99,3 +107,38 @@ def _shown(number: int) -> str:
             if (number + rest).bit_count() == 1:
                 return f"2^{(number + rest).bit_length() - 1}{words}"
     return str(number)
+
+
+# --- Tests of what an object is that cost little
+#
+# `isinstance` with a protocol of `typing` looks at each attribute of the object, and so computes its properties, at
+# each call. Whether a dataclass satisfies an interface depends on its type alone.
+
+_PROTOCOLS: Any = type(Protocol)
+_KNOWN: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[type, bool]] = weakref.WeakKeyDictionary()
+
+
+class KeptByType(_PROTOCOLS):  # type: ignore[misc]  # typing names no metaclass of protocols
+    """Metaclass of protocols, and of classes that derive from them: `isinstance` looks at each type once."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        kind = type(instance)
+        # the attributes of others may differ from object to object
+        if kind.__dictoffset__ and not dataclasses.is_dataclass(kind):
+            return bool(super().__instancecheck__(instance))
+        known = _KNOWN.get(self)
+        if known is None:
+            known = _KNOWN.setdefault(self, weakref.WeakKeyDictionary())
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = bool(super().__instancecheck__(instance))
+        return found
+
+
+def is_of_loaded(value: object, module: str, kind: str) -> bool:
+    """Whether a value is of a type of a module that is slow to import, which it cannot be before that is loaded.
+
+    While another thread imports the module, it is there without the type.
+    """
+    found = getattr(sys.modules.get(module), kind, None)
+    return found is not None and isinstance(value, found)

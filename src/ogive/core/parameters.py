@@ -103,7 +103,7 @@ def written_fields(value: Any, plain: Callable[[Any], Any] = lambda held: held) 
     for field in dataclasses.fields(value):
         held = plain(getattr(value, field.name))
         # by their texts, since True equals 1 and is another answer
-        if not is_added(field) or repr(held) != repr(plain(field.metadata[_MEANT_BEFORE])):
+        if _MEANT_BEFORE not in field.metadata or repr(held) != repr(plain(field.metadata[_MEANT_BEFORE])):
             found[field.name] = held
     return found
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from ogive.core.arrays import Bool, Int32, UInt64
+from ogive.core.checks import Progress
 from ogive.core.compiling import njit
-from ogive.core.types import Progress
 from ogive.crypto.aes import KEY_BYTES, SEED_BYTES, Blocks, Permutation, WordStream
 from ogive.crypto.circuits.circuit import Circuit, Gate, pairs_of
 from ogive.crypto.domains import HashDomain, digest, number

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 
 from ogive.columns import Binning, Domain
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import array_of, refuse_masked, whole
-from ogive.core.types import KeptByType
+from ogive.core.checks import KeptByType, array_of, refuse_masked, whole
 from ogive.errors import DataError, ParameterError
 
 # --- Sums of kernels over pairs as whole numbers, with the most that one record can change them

@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ogive.errors import ParameterError, quoted
-from ogive.ledger.books import Booked, Books, Spot, check_affordable
-from ogive.ledger.charges import Charges
+from ogive.ledger.books import Booked, Books, Charges, Spot, check_affordable
 from ogive.ledger.database import retried
 from ogive.ledger.entries import WHOLE, Entry, Shared
 from ogive.ledger.mark import context_mark
@@ -234,7 +233,8 @@ class Account:
         Raises:
             LedgerError: the privacy units differ.
         """
-        check_unit(self.name, self.unit, unit)
+        if unit != self.unit:
+            check_unit(self.name, self.unit, unit)
 
     def check_affordable(self, charge: Charge) -> None:
         """Refuse a charge that the account could not pay, without recording anything.

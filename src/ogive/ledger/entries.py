@@ -317,6 +317,8 @@ def _object(text: object, what: str) -> dict[str, Any]:
         found = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise damaged(f"{what} is not JSON") from None
+    if not _is_finite(found):
+        raise damaged(f"{what} is not JSON")
     if not isinstance(found, dict):
         raise damaged(f"{what} is no object of JSON")
     if _deep(text, found):
@@ -330,14 +332,22 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is not a finite number")
-    return number
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+def _is_finite(found: Any) -> bool:
+    """Whether floating point holds all numbers of plain data."""
+    waiting = [[found]]
+    while waiting:
+        for value in waiting.pop():
+            if isinstance(value, float):
+                if not math.isfinite(value):
+                    return False
+            elif isinstance(value, dict):
+                waiting.append(list(value.values()))
+            elif isinstance(value, list):
+                waiting.append(value)
+    return True
 
 
 def _deep(text: str, found: Any) -> bool:

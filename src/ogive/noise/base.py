@@ -7,7 +7,7 @@ cryptographic keystream), not up to floating point.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import isqrt
@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64, UInt32
+from ogive.core.checks import KeptByType
 from ogive.core.compiling import njit
-from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, ScaleError
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 
@@ -49,7 +49,7 @@ class Law(Protocol):
 
     def sample(self, size: int, *, source: RandomSource) -> Int64:
         """`size` independent exact draws, shape (size,)."""
-        ...
+        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     @property
     def words_per_draw(self) -> float:
@@ -88,15 +88,9 @@ class NodeNoise(Protocol):
 _MAX_WORDS = 1 << 16
 
 
-class Fill(Protocol):
-    """A law's kernel."""
-
-    def __call__(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Draw until a row of `out` is full or its words run out."""
-        ...
-
-
-def draw_stream(fill: Fill, words_per_draw: float, size: int, source: RandomSource) -> Int64:
+def draw_stream(
+    fill: Callable[[UInt32, Int64], tuple[Int64, Int64]], words_per_draw: float, size: int, source: RandomSource
+) -> Int64:
     """Draw `size` values from consecutive words of a source.
 
     Words that are left over at the end are not handed back.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,9 @@ from ogive.core.arrays import Float64, Int64, UInt32
 from ogive.core.compiling import njit
 from ogive.noise.base import (
     SMALLEST_VARIANCE,
-    RandomSource,
+    Law,
     bernoulli,
     bernoulli_inverse_root_e,
-    draw_stream,
     expand,
     reciprocal,
     round_up_root,
@@ -128,7 +127,7 @@ def _moments(sigma: Fraction) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, init=False)
-class DiscreteGaussian:
+class DiscreteGaussian(Law):
     """P(k) proportional to exp(-k^2 / (2 sigma^2)) on the integers.
 
     Adding it to integer counts whose l2_sensitivity is d gives rho-zCDP with rho = d^2 / (2 sigma^2). A draw takes
@@ -166,14 +165,13 @@ class DiscreteGaussian:
         """Natural log of the probability of each value, same shape."""
         return np.asarray(-0.5 * (values / float(self.sigma)) ** 2 - _moments(self.sigma)[0])
 
-    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
-        done, used = _fill(words, out, *split_scale(self.sigma, "sigma"))
-        return done, used
+    @cached_property
+    def _parts(self) -> tuple[int, int, int]:
+        return split_scale(self.sigma, "sigma")
 
-    def sample(self, size: int, *, source: RandomSource) -> Int64:
-        """`size` independent exact draws, shape (size,)."""
-        return draw_stream(self.fill, self.words_per_draw, size, source)
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
+        done, used = _fill(words, out, *self._parts)
+        return done, used
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

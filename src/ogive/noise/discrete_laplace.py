@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,9 @@ from ogive.errors import ParameterError
 from ogive.noise.base import (
     MAX_BOUND,
     SMALLEST_VARIANCE,
-    RandomSource,
+    Law,
     bernoulli_exp,
     bernoulli_inverse_e,
-    draw_stream,
     expand,
     reciprocal,
     round_up_scale,
@@ -82,7 +82,23 @@ def _fill_laplace(words: UInt32, out: Int64, unit: int, shift: int, divisor: int
 
 
 @dataclass(frozen=True, init=False)
-class DiscreteLaplace:
+class _Scaled(Law):
+    """What the laws of a scale have in common."""
+
+    scale: Fraction
+
+    def __init__(self, scale: Rational) -> None:
+        value = exact(scale, "scale")
+        split_scale(value, "scale")
+        object.__setattr__(self, "scale", value)
+
+    @cached_property
+    def _parts(self) -> tuple[int, int, int]:
+        return split_scale(self.scale, "scale")
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteLaplace(_Scaled):
     """`P(k)` proportional to `exp(-|k| / scale)` on the integers.
 
     Adding it to integer counts whose l1_sensitivity is d gives pure differential privacy with
@@ -98,20 +114,13 @@ class DiscreteLaplace:
     Source: Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy, 2020, section 5.
     """
 
-    scale: Fraction
-
-    def __init__(self, scale: Rational) -> None:
-        value = exact(scale, "scale")
-        split_scale(value, "scale")
-        object.__setattr__(self, "scale", value)
-
-    @property
+    @cached_property
     def variance(self) -> float:
         """2 q / (1 - q)^2 with q = exp(-1/scale), near 2 scale^2 - 1/6; 2^-64 where it is smaller."""
         inverse = 1.0 / float(self.scale)
         return max(2.0 * math.exp(-inverse) / math.expm1(-inverse) ** 2, SMALLEST_VARIANCE)
 
-    @property
+    @cached_property
     def words_per_draw(self) -> float:
         """About how many words a draw takes."""
         zero = float(np.exp(self.log_probability(np.zeros(1, np.int64)))[0])
@@ -124,13 +133,8 @@ class DiscreteLaplace:
         return np.asarray(top - np.abs(values.astype(np.float64)) * inverse)
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
-        done, used = _fill_laplace(words, out, *split_scale(self.scale, "scale"))
+        done, used = _fill_laplace(words, out, *self._parts)
         return done, used
-
-    def sample(self, size: int, *, source: RandomSource) -> Int64:
-        """`size` independent exact draws, shape (size,)."""
-        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""
@@ -165,7 +169,7 @@ def _fill_geometric(words: UInt32, out: Int64, unit: int, shift: int, divisor: i
 
 
 @dataclass(frozen=True, init=False)
-class Geometric:
+class Geometric(_Scaled):
     """P(k) proportional to exp(-k / scale) on k = 0, 1, 2, ...
 
     It is not symmetric and its mean is near `scale`, so it is no noise for a number that is published: it is for
@@ -180,13 +184,6 @@ class Geometric:
 
     Source: Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy, 2020, algorithm 2.
     """
-
-    scale: Fraction
-
-    def __init__(self, scale: Rational) -> None:
-        value = exact(scale, "scale")
-        split_scale(value, "scale")
-        object.__setattr__(self, "scale", value)
 
     @property
     def variance(self) -> float:
@@ -206,13 +203,8 @@ class Geometric:
         return np.where(values < 0, -np.inf, top - values.astype(np.float64) * inverse)
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
-        done, used = _fill_geometric(words, out, *split_scale(self.scale, "scale"))
+        done, used = _fill_geometric(words, out, *self._parts)
         return done, used
-
-    def sample(self, size: int, *, source: RandomSource) -> Int64:
-        """`size` independent exact draws, shape (size,)."""
-        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""
@@ -316,7 +308,7 @@ def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
 
 
 @dataclass(frozen=True, init=False)
-class Polya:
+class Polya(_Scaled):
     """The difference of two negative binomials of a shape in (0, 1] and ratio exp(-1/scale).
 
     Shares with the same scale add their shapes: n of shape 1/n sum to `DiscreteLaplace(scale)` exactly, and so
@@ -334,18 +326,15 @@ class Polya:
     2017, for the shares.
     """
 
-    scale: Fraction
     shape: Fraction
 
     def __init__(self, scale: Rational, shape: Rational) -> None:
-        width = exact(scale, "scale")
+        super().__init__(scale)
         portion = exact(shape, "shape")
-        split_scale(width, "scale")
         if not 0 < portion <= 1:
             raise ParameterError(f"`shape` must be above 0 and at most 1, got {shape}")
         if portion.denominator > MAX_BOUND:
             raise ParameterError(f"`shape` must have a denominator of at most 2^31, got {portion}")
-        object.__setattr__(self, "scale", width)
         object.__setattr__(self, "shape", portion)
 
     @property
@@ -365,14 +354,9 @@ class Polya:
         return np.asarray(found[places].reshape(np.shape(values)))
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
         part, parts = self.shape.numerator, self.shape.denominator
-        done, used = _fill_shares(words, out, *split_scale(self.scale, "scale"), part, parts)
+        done, used = _fill_shares(words, out, *self._parts, part, parts)
         return done, used
-
-    def sample(self, size: int, *, source: RandomSource) -> Int64:
-        """`size` independent exact draws, shape (size,)."""
-        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

@@ -12,7 +12,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64, UInt32
 from ogive.core.compiling import njit
 from ogive.errors import ParameterError
-from ogive.noise.base import MAX_BOUND, RandomSource, draw_stream, uniform
+from ogive.noise.base import MAX_BOUND, Law, uniform
 from ogive.privacy import Rational, exact
 
 MAX_VARIANCE = 1 << 20
@@ -82,7 +82,7 @@ def _fill(words: UInt32, out: Int64, whole: int, part: int, parts: int) -> tuple
 
 
 @dataclass(frozen=True, init=False)
-class Skellam:
+class Skellam(Law):
     """The difference of two independent Poisson draws of mean variance / 2.
 
     Variances of independent shares add up and the sum is Skellam again, which neither the discrete Laplace nor the
@@ -127,15 +127,10 @@ class Skellam:
         return np.asarray(_log_skellam(flat, self.variance)).reshape(np.shape(values))
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
         half = self.exact_variance / 2
         whole = int(half)
         done, used = _fill(words, out, whole, half.numerator - whole * half.denominator, half.denominator)
         return done, used
-
-    def sample(self, size: int, *, source: RandomSource) -> Int64:
-        """`size` independent exact draws, shape (size,)."""
-        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

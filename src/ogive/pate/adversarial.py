@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.errors import DataError, ParameterError
 from ogive.pate.networks import NetworkModel, drawn, tensor, trained, unchanged, whole_tensor
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import DataError, OgiveError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
-from ogive.releasing.planning.base import BasePlan
+from ogive.releasing.planning.rows import BasePlan
 from ogive.statistics.plain_json import Fields, is_number
 
 PlannedAggregator = ConfidentGNMax | InteractiveGNMax | GNMax | LargestMargins

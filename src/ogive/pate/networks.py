@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import array_of
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, array_of
 from ogive.errors import DataError, ParameterError, quoted
 
 _ASKED_AT_ONCE = 1024

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_grant
 from ogive.core.arrays import Bool, Float32, Float64, Int64
-from ogive.core.checks import any_whole
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, any_whole
 from ogive.errors import ParameterError, quoted
 from ogive.pate.aggregators import BITS, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.costs.cost import privacy_cost

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from ogive.core.arrays import Int16, Int64, UInt64
-from ogive.core.checks import any_whole
+from ogive.core.checks import Progress, any_whole
 from ogive.core.compiling import njit
 from ogive.core.files import OWNER_ONLY, remove_leftovers, write_atomically
-from ogive.core.types import Progress
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.learners import (
     check_jobs,

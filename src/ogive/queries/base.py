@@ -21,11 +21,11 @@ import numpy as np
 from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
 from ogive.core.arrays import Int64
+from ogive.core.checks import KeptByType
 from ogive.core.parameters import plain_fields
-from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
-from ogive.noise.shares import widened
+from ogive.noise.laws import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, named_columns
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Level, Strategy, approximates
@@ -185,7 +185,7 @@ class Answer:
 
     def noise_of(self, measured: MeasuredT) -> MeasuredT:
         """The strategy or query that was answered, with the noise that the answer really has."""
-        return widened(measured, self.adding, self.honest)
+        return measured if self.adding == self.honest == 1 else widened(measured, self.adding, self.honest)
 
 
 def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -81,7 +83,7 @@ class CurveQuery(base.Described, base.LinearQuery):
                 records public.
         """
         base.check_missing(self.binning, unit.adjacency)
-        return group_loss(self.strategy.loss(unit.adjacency), unit.max_rows_per_person)
+        return _loss(cast(Hashable, self.strategy), unit.adjacency, unit.max_rows_per_person)
 
     def description(self) -> dict[str, Any]:
         return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
@@ -102,6 +104,12 @@ class CurveQuery(base.Described, base.LinearQuery):
         wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
         levels = enumerate(strategy.levels)
         return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
+
+
+@lru_cache(maxsize=256)
+def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
+    alone: Loss = strategy.loss(adjacency)
+    return group_loss(alone, rows)
 
 
 # --- One column in each of several classes or groups, priced together

@@ -22,7 +22,7 @@ from ogive.columns.categories import BLANKS, TRUTH, trimmed
 from ogive.columns.grids import EPOCH, EPOCH_TIME, MAX_WHOLE, MICROSECONDS_PER_DAY
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, plain, quoted
-from ogive.records.cells import (
+from ogive.records.labels import (
     MISSING,
     LabelCodes,
     check_category_kind,
@@ -30,7 +30,7 @@ from ogive.records.cells import (
     declared_values,
     where_missing,
 )
-from ogive.records.missing_words import MissingWords, check_column, tell
+from ogive.records.missing_words import MissingWords, no_such_column, tell
 from ogive.records.sources import Source, Table, is_text_type
 
 TICKS_PER_DAY = {
@@ -76,7 +76,7 @@ def type_words(arrow_type: Any) -> str:
 
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is text, or a dictionary of texts."""
-    return type_words(kind) == "text"
+    return is_text_type(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def content_kind(arrow_type: Any) -> str:
@@ -480,15 +480,13 @@ def check_type(
     needs_values: bool = True,
 ) -> None:
     """Refuse a column that is not there or does not hold what is declared of it."""
+    if column.column not in source.columns:
+        raise no_such_column(source, column.column)
     if isinstance(column, Binning):
-        check_column(source, column.column)
         kind = (measured or source).type(column.column)
         if needs_values or not pa.types.is_null(kind):
-            hint = _text_hint(source, measured, column, listable) if is_text(kind) else ""
-            _check_values(kind, column, hint)
-            _check_offsets(source, measured, kind, column)
+            _check_values(source, measured, kind, column, listable)
         return
-    check_column(source, column.column)
     check_points(source, column.column, declared_values(column))
     if isinstance(column, Label | Membership):
         _check_unnamed(column, words)
@@ -540,12 +538,17 @@ def _text_hint(source: Table, measured: TextColumns | None, binning: Binning, li
     return hint
 
 
-def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
-    """Refuse a column that does not hold what the grid's bounds are, with a hint where it holds text."""
+def _check_values(
+    source: Table, measured: TextColumns | None, arrow_type: Any, binning: Binning, listable: bool
+) -> None:
+    """Refuse a column that does not hold what the grid's bounds are, or days of times that are no days of UTC."""
     column, unit = binning.column, binning.grid.unit
     kind = kind_of(arrow_type)
+    if kind == unit == "number":
+        return
     holds = type_words(arrow_type)
     if kind is None:
+        hint = _text_hint(source, measured, binning, listable) if is_text(arrow_type) else ""
         raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
     if kind != unit and {kind, unit} != {"date", "datetime"}:
         wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
@@ -556,17 +559,13 @@ def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
             f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
             "zone away to count its days, convert the column to UTC, or write the bounds as times"
         )
-
-
-def _check_offsets(source: Table, measured: TextColumns | None, arrow_type: Any, binning: Binning) -> None:
-    """Refuse days of times that are written with offsets, since these are days of UTC."""
-    if binning.grid.unit != "date" or getattr(arrow_type, "tz", None) is None:
+    if unit != "date" or zone is None:
         return
-    line = source.offset_line(binning.column)
-    if line is not None or (measured is not None and measured.has_offsets(binning.column)):
+    line = source.offset_line(column)
+    if line is not None or (measured is not None and measured.has_offsets(column)):
         first = "" if line is None else f" (first on line {line})"
         raise DataError(
-            f"column {quoted(binning.column)} holds times with an offset from UTC{first}, whose "
+            f"column {quoted(column)} holds times with an offset from UTC{first}, whose "
             "days are not those of UTC; take the offset away to count its days, convert the column to UTC, or write "
             "the bounds as times"
         )

@@ -21,8 +21,8 @@ from ogive.core.arrays import Bool, Float64, Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.errors import DataError, plain
 from ogive.queries import Aggregate, GroupSums, Parted
-from ogive.records.cells import Columns, LabelCodes, bins_of, fixed_point
-from ogive.records.contributions import columns_of, contributor
+from ogive.records.contributions import bins_of, columns_of, contributor, fixed_point
+from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import (
     PUBLIC_KEY,
     Names,
@@ -75,7 +75,6 @@ class ChoiceByContents:
         return (hashes_of(content_words(columns, self._labels)),)
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
-        """Which rows are kept when every person keeps at most `limit`."""
         counts = np.bincount(persons.codes, minlength=persons.number)
         keep = np.zeros(len(persons.codes), dtype=np.bool_)
         contents = marks[0].view(np.uint64)
@@ -236,7 +235,6 @@ class ChoiceByCells:
         return tuple(found)
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
-        """Which rows are kept when every person keeps at most `limit`."""
         written: list[LabelCodes | None] = []
         for place, codes in enumerate(self._labels):
             written += [codes, None] if place in self._bits else [codes]
@@ -405,7 +403,6 @@ class WaitingRows:
         self._files: _Files | None = None
 
     def add(self, names: Names, columns: Columns = ()) -> None:
-        """Take the next rows."""
         self._rows += len(names.numbers)
         self._held.append(_Part(names, columns))
         if self._rows <= MOST_HELD and self._files is None:
@@ -449,7 +446,6 @@ class WaitingRows:
             yield persons, [np.concatenate(marks) for marks in zip(*parts, strict=True)]
 
     def close(self) -> None:
-        """Remove the files."""
         if self._files is not None:
             self._files.close()
 
@@ -514,7 +510,6 @@ class _Files:
         return self._opened.enter_context(tempfile.TemporaryFile())
 
     def add(self, part: _Part, marks: Sequence[NDArray[Any]]) -> None:
-        """Write some rows."""
         rows = len(part.names.numbers)
         for values in part.columns:
             self._order.write(np.ascontiguousarray(values).data)
@@ -554,13 +549,11 @@ class _Files:
             yield places, names, marks
 
     def columns(self) -> Iterator[Columns]:
-        """The columns, as they were written."""
         self._order.seek(0)
         for rows, kinds in self._batches:
             yield tuple(np.frombuffer(self._order.read(rows * kind.itemsize), dtype=kind) for kind in kinds)
 
     def close(self) -> None:
-        """Give the room back."""
         self._opened.close()
 
 
@@ -586,11 +579,10 @@ class EveryRow:
     def marks(self, columns: Columns) -> tuple[Int64, Int64]:
         """The place of each row among those of its person, missing values first, and its bin; -1 if it is dropped."""
         (values,) = columns
-        cells = self._reader.of(columns).cells
+        cells = self._reader(columns).cells
         return np.where(np.isnan(values), MISSING, cells), cells
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
-        """Every row."""
         return np.ones(len(persons.codes), dtype=np.bool_)
 
 

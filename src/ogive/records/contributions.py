@@ -1,4 +1,4 @@
-"""What single records add to an aggregate, and the sums of it.
+"""What single records add to an aggregate, and the sums of it: the bin of a number, the cell of a record.
 
 A record adds to the cell that it counts in, or an amount to a cell, where it has one. An aggregate is the sum of its
 records' contributions, and is computed as that: each `Sums` is fed a bounded number of rows at a time and keeps
@@ -26,7 +26,9 @@ from ogive.columns import (
     ReadColumn,
     storable,
 )
+from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.queries import (
     Aggregate,
@@ -42,25 +44,7 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.queries.aggregates import Counted, write
-from ogive.records.cells import (
-    DROP_TOO,
-    LOW_OR_HIGH,
-    MISSING,
-    Classes,
-    Columns,
-    LabelCodes,
-    Listing,
-    Members,
-    Places,
-    add_amounts,
-    add_cells,
-    bins_of,
-    fixed_point,
-    in_class,
-    missing_message,
-    refuse_fractions,
-    refuse_outside,
-)
+from ogive.records.labels import MISSING, Classes, Columns, LabelCodes, Listing, Members, Places
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
@@ -94,6 +78,157 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
             return *parts, Categories(aggregate.by, aggregate.groups)
 
 
+# --- Numbers as bins and sums
+#
+# Bins agree exactly with `Grid.bin_of`. A column is float64 here, with NaN for every missing value, whatever it was
+# read from.
+
+LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
+"""What missing values may always mean, as a message marks it."""
+DROP_TOO = (
+    f"{LOW_OR_HIGH} under either adjacency, or `'drop'` under `ADD_OR_REMOVE` alone; the first release of an account "
+    "fixes its adjacency"
+)
+"""What missing values may mean where the statistic can do without a record."""
+
+
+def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
+    """The 0-based bin of each value, and how many were missing."""
+    found = np.empty(len(values), dtype=np.int64)
+    return found, int(_place(values, grid.thresholds, grid.per_unit, place, found))
+
+
+def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+    """What `_place` does, by bisection of all values at once."""
+    missing = np.isnan(values)
+    found[:] = np.minimum(np.searchsorted(thresholds, values, side="left"), len(thresholds) - 1)
+    found[missing] = place
+    return int(np.count_nonzero(missing))
+
+
+def _counted(counts: Int64, cells: Int64) -> None:
+    """What `add_cells` does, for all cells at once."""
+    counts += np.bincount(cells + 1, minlength=len(counts) + 1)[1:]
+
+
+def _in_class_plain(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """What `in_class` does, for all records at once."""
+    return np.where(bins >= 0, classes.astype(np.int64) * size + bins, -1)
+
+
+def _fixed_point_plain(values: Float64, substitute: float, bits: int) -> Int64:
+    """What `fixed_point` does, for all values at once."""
+    filled = np.where(np.isnan(values), substitute, values)
+    return np.rint(np.minimum(np.maximum(filled, 0.0), 1.0) * float(1 << bits)).astype(np.int64)
+
+
+def _add_amounts_plain(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """What `add_amounts` does, for all records at once."""
+    labels, groups = np.divmod(cells, sums.shape[1])
+    np.add.at(sums[0], groups, (1 << bits) - amounts)
+    np.add.at(sums[1], groups, amounts)
+    np.add.at(sums, (2 + labels, groups), 1)
+
+
+@njit(nogil=True, steps=lambda bins, *rest: len(bins) // 50, twin=_in_class_plain)
+def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
+    cells = np.empty_like(bins)
+    for i in range(len(bins)):
+        cells[i] = np.int64(classes[i]) * size + bins[i] if bins[i] >= 0 else -1
+    return cells
+
+
+@njit(nogil=True, steps=lambda values, *rest: len(values) // 20, twin=_fixed_point_plain)
+def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
+    """Probabilities rounded once to multiples of 2^-bits, in that unit."""
+    one = float(1 << bits)
+    amounts = np.empty(len(values), dtype=np.int64)
+    for i in range(len(values)):
+        value = substitute if np.isnan(values[i]) else values[i]
+        amounts[i] = np.int64(np.rint(min(max(value, 0.0), 1.0) * one))
+    return amounts
+
+
+@njit(nogil=True, steps=lambda counts, cells: len(cells) // 50 + len(counts) // 200, twin=_counted)
+def add_cells(counts: Int64, cells: Int64) -> None:
+    """Count flat cells, in place; those of -1 count nowhere."""
+    for i in range(len(cells)):
+        if cells[i] >= 0:
+            counts[cells[i]] += 1
+
+
+@njit(nogil=True, steps=lambda sums, cells, *rest: len(cells) // 5, twin=_add_amounts_plain)
+def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """Add records to sums of shape (4, groups), in place; see `GroupSums` and `Contributions`."""
+    groups = sums.shape[1]
+    for i in range(len(cells)):
+        label, group = divmod(cells[i], groups)
+        sums[0, group] += (1 << bits) - amounts[i]
+        sums[1, group] += amounts[i]
+        sums[2 + label, group] += 1
+
+
+@njit(nogil=True)
+def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
+    """The first threshold at or above a value, or the last: guessed by arithmetic on an even grid, else by bisection.
+
+    A guess is moved to where the comparisons with the thresholds hold.
+    """
+    last = len(thresholds) - 1
+    if value <= thresholds[0]:
+        return 0
+    if value >= thresholds[last]:
+        return last
+    if per_unit > 0:
+        guess = min(int((value - thresholds[0]) * per_unit) + 1, last)
+        while thresholds[guess] < value:
+            guess += 1
+        while guess > 0 and thresholds[guess - 1] >= value:
+            guess -= 1
+        return guess
+    first, end = 0, last
+    while first < end:
+        middle = (first + end) >> 1
+        if thresholds[middle] < value:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(nogil=True, steps=lambda values, *grid: len(values) // 4, twin=_searched)
+def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+    missing = 0
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            missing += 1
+            found[i] = place
+        else:
+            found[i] = _bin(values[i], thresholds, per_unit)
+    return missing
+
+
+def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
+    """Refuse values outside the bounds."""
+    grid = binning.grid
+    if bool(np.any((values < grid.low) | (values > grid.high))):
+        if not advice and grid.span == "0 to 1":
+            raise DataError(
+                f"column {quoted(binning.column)} has values outside 0 to 1, which are not probabilities; "
+                "percentages must be divided by 100"
+            )
+        raise DataError(
+            f"column {quoted(binning.column)} has values outside {grid.span}; {advice or 'widen the bounds'}",
+            parameter="bounds",
+        )
+
+
+def missing_message(binning: Binning, choices: str) -> str:
+    """The refusal of missing values, with the choices there are."""
+    return f"column {quoted(binning.column)} has missing values; choose their treatment with {choices}"
+
+
 # --- Rows of several columns as numbers
 #
 # A number of the grid stays itself, within the bounds; a category becomes its place in the declared list, and a label 0
@@ -102,17 +237,19 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
 Reader = Callable[[NDArray[Any]], Float64]
 
 
-class DomainRows:
-    """Turns what was read of a domain's columns into rows of numbers."""
+def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[Columns], tuple[Float64, Bool]]:
+    """What turns columns into rows of numbers without NaN, and says which rows those are.
 
-    def __init__(self, domain: Domain, labels: Mapping[str, LabelCodes]) -> None:
-        self._readers = [_reader(column, labels) for column in domain.columns]
+    They are all without a missing value that is dropped.
+    """
+    readers = [_reader(column, labels) for column in domain.columns]
 
-    def kept(self, columns: Columns) -> tuple[Float64, Bool]:
-        """Rows of numbers without NaN, and which rows those are: all without a missing value that is dropped."""
-        found = np.stack([read(column) for read, column in zip(self._readers, columns, strict=True)], axis=1)
+    def read(columns: Columns) -> tuple[Float64, Bool]:
+        found = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
         kept: Bool = np.asarray(~np.isnan(found).any(axis=1))
         return found if kept.all() else found[kept], kept
+
+    return read
 
 
 def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
@@ -138,8 +275,13 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
 
 def _bounded(values: Float64, binning: Binning) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
-    refuse_outside(values, binning, COUNTED)
-    refuse_fractions(values, binning)
+    if binning.outside == "refuse":
+        refuse_outside(values, binning, COUNTED)
+    if binning.holds_fractions(values):
+        raise DataError(
+            f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
+            "use `grid='linear'`"
+        )
     found: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
     missing = np.isnan(found)
     if missing.any():
@@ -191,69 +333,50 @@ def _joined(parts: Sequence[Contributions]) -> Contributions:
     return Contributions(np.concatenate([each.cells for each in parts]), np.concatenate(amounts) if amounts else None)
 
 
-class Contributor(Protocol):
-    """Reads what records contribute to one aggregate."""
-
-    def of(self, columns: Columns) -> Contributions:
-        """Contributions of some rows of the columns of `columns_of`."""
-        ...
+Contributor = Callable[[Columns], Contributions]
+"""Reads what some rows of the columns of `columns_of` contribute to one aggregate."""
 
 
 def contributor(aggregate: Summable, labels: Mapping[str, LabelCodes]) -> Contributor:
     """What reads the contributions of an aggregate whose labels will be coded by `labels` of their column."""
     match aggregate:
         case Binning():
-            return _Binned(aggregate)
+            # values that may not leave 0 to 1 are probabilities, and those are not dropped
+            choices = DROP_TOO if aggregate.outside == "clip" else LOW_OR_HIGH
+            return lambda columns: Contributions(_placed(columns[0], aggregate, choices))
         case ClassBinning():
-            return _Classified(aggregate, labels[aggregate.label.column])
+            return _classified(aggregate, labels[aggregate.label.column])
         case GroupBinning():
-            return _Grouped(aggregate, labels[aggregate.by])
+            return _grouped(aggregate, labels[aggregate.by])
         case GroupSums():
-            return _Probable(aggregate, labels[aggregate.label.column])
+            return _probable(aggregate, labels[aggregate.label.column])
         case Cells():
-            return _Combined(aggregate, labels)
+            return _combined(aggregate.domain, labels)
         case Ballots():
-            return _Voted(aggregate)
+            return lambda columns: Contributions(np.ascontiguousarray(votes_of(aggregate, columns).T))
 
 
-class _Binned:
-    """Contribution of one record: one bin of a column."""
+def _classified(aggregate: ClassBinning, labels: LabelCodes) -> Contributor:
+    """One bin of one of two classes, the negative one first."""
+    score = aggregate.score
+    classes = Classes(aggregate.label, labels, score.column)
 
-    def __init__(self, binning: Binning) -> None:
-        self._binning = binning
-        # values that may not leave 0 to 1 are probabilities, and those are not dropped
-        self._choices = DROP_TOO if binning.outside == "clip" else LOW_OR_HIGH
+    def read(columns: Columns) -> Contributions:
+        positive = classes.positive(columns[1])
+        return Contributions(in_class(_placed(columns[0], score, advice=COUNTED), positive, score.grid.bins))
 
-    def of(self, columns: Columns) -> Contributions:
-        (values,) = columns
-        return Contributions(_placed(values, self._binning, self._choices))
-
-
-class _Classified:
-    """Contribution of one record: one bin of one of two classes, the negative one first."""
-
-    def __init__(self, aggregate: ClassBinning, labels: LabelCodes) -> None:
-        self._score = aggregate.score
-        self._classes = Classes(aggregate.label, labels, aggregate.score.column)
-
-    def of(self, columns: Columns) -> Contributions:
-        values, codes = columns
-        positive = self._classes.positive(codes)
-        cells = _placed(values, self._score, advice=COUNTED)
-        return Contributions(in_class(cells, positive, self._score.grid.bins))
+    return read
 
 
-class _Grouped:
-    """Contribution of one record: one bin of one of several groups."""
+def _grouped(aggregate: GroupBinning, labels: LabelCodes) -> Contributor:
+    """One bin of one of several groups."""
+    binning, groups = aggregate.values, group_places(aggregate, labels)
 
-    def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
-        self._values = aggregate.values
-        self._groups = group_places(aggregate, labels)
+    def read(columns: Columns) -> Contributions:
+        numbers = groups.number(columns[1])
+        return Contributions(in_class(_placed(columns[0], binning, DROP_TOO), numbers, binning.grid.bins))
 
-    def of(self, columns: Columns) -> Contributions:
-        values, codes = columns
-        numbers = self._groups.number(codes)
-        return Contributions(in_class(_placed(values, self._values, DROP_TOO), numbers, self._values.grid.bins))
+    return read
 
 
 def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
@@ -268,44 +391,31 @@ def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places
     )
 
 
-class _Probable:
-    """Contribution of one record: its group and label, and the probability itself."""
+def _probable(aggregate: GroupSums, labels: LabelCodes) -> Contributor:
+    """The group and label of a record, and the probability itself."""
+    binning = aggregate.probability
+    classes = Classes(aggregate.label, labels, binning.column)
 
-    def __init__(self, aggregate: GroupSums, labels: LabelCodes) -> None:
-        self._aggregate = aggregate
-        self._classes = Classes(aggregate.label, labels, aggregate.probability.column)
-
-    def of(self, columns: Columns) -> Contributions:
-        values, codes = columns
-        binning = self._aggregate.probability
-        positive = self._classes.positive(codes)
-        cells = in_class(_placed(values, binning), positive, binning.grid.bins)
+    def read(columns: Columns) -> Contributions:
+        positive = classes.positive(columns[1])
+        cells = in_class(_placed(columns[0], binning), positive, binning.grid.bins)
         substitute = 1.0 if binning.substitute is None else binning.substitute  # a missing value was refused above
-        return Contributions(cells, fixed_point(values, substitute, self._aggregate.bits))
+        return Contributions(cells, fixed_point(columns[0], substitute, aggregate.bits))
+
+    return read
 
 
-class _Combined:
-    """Contribution of one record: one symbol of a domain."""
+def _combined(domain: Domain, labels: Mapping[str, LabelCodes]) -> Contributor:
+    """One symbol of a domain."""
+    kept_rows = domain_rows(domain, labels)
 
-    def __init__(self, cells: Cells, labels: Mapping[str, LabelCodes]) -> None:
-        self._domain = cells.domain
-        self._rows = DomainRows(cells.domain, labels)
-
-    def of(self, columns: Columns) -> Contributions:
-        numbers, kept = self._rows.kept(columns)
+    def read(columns: Columns) -> Contributions:
+        numbers, kept = kept_rows(columns)
         found = np.full(len(kept), -1, dtype=np.int64)
-        found[kept] = self._domain.symbols(numbers)
+        found[kept] = domain.symbols(numbers)
         return Contributions(found)
 
-
-class _Voted:
-    """Contribution of one teacher: one class in every query."""
-
-    def __init__(self, ballots: Ballots) -> None:
-        self._ballots = ballots
-
-    def of(self, columns: Columns) -> Contributions:
-        return Contributions(np.ascontiguousarray(votes_of(self._ballots, columns).T))
+    return read
 
 
 def votes_of(ballots: Ballots, columns: Columns) -> Int64:
@@ -341,8 +451,9 @@ def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH, *, ad
 
     What the policies refuse is refused, with the choices there are for missing values and advice for those outside.
     """
-    refuse_outside(values, binning, advice)
-    substitute = binning.substitute
+    if binning.outside == "refuse":
+        refuse_outside(values, binning, advice)
+    substitute = None if binning.missing in ("refuse", "drop") else binning.substitute
     place = -1 if substitute is None else int(binning.grid.bin_of(np.array(substitute)))
     found, missing = bins_of(values, binning.grid, place)
     if missing and binning.missing == "refuse":
@@ -393,8 +504,7 @@ class CellCounts:
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Count the cells of some rows."""
-        add_cells(self.sums.reshape(-1), self._reader.of(columns).cells)
+        add_cells(self.sums.reshape(-1), self._reader(columns).cells)
 
 
 def check_room(rows: int, bits: int) -> None:
@@ -413,10 +523,9 @@ class ProbabilitySums:
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Add some probabilities and labels to the sums of their groups."""
         self._rows += len(columns[0])
         check_room(self._rows, self._bits)
-        found = self._reader.of(columns)
+        found = self._reader(columns)
         assert found.amounts is not None
         add_amounts(self.sums, found.cells, found.amounts, self._bits)
 
@@ -433,7 +542,6 @@ class PartedSums:
         self._columns = [places[each] for each in aggregate.values]
 
     def add(self, columns: Columns) -> None:
-        """Add some rows to the sums of their groups."""
         numbers = self._places.number(columns[-1])
         for number, (part, read) in enumerate(zip(self._parts, self._columns, strict=True)):
             here = numbers == number
@@ -442,7 +550,6 @@ class PartedSums:
 
     @property
     def sums(self) -> Int64:
-        """Sums of all rows so far, one group after the other."""
         return np.concatenate([part.sums.ravel() for part in self._parts])
 
 
@@ -454,7 +561,6 @@ class BallotCounts:
         self.sums = np.zeros(ballots.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Count the votes of some teachers."""
         classes = self._ballots.classes
         for query, votes in zip(self.sums, votes_of(self._ballots, columns), strict=True):
             query += np.bincount(votes, minlength=classes)
@@ -465,16 +571,14 @@ class RowSums:
 
     def __init__(self, rows: RowValues, labels: Mapping[str, LabelCodes]) -> None:
         self._aggregate = rows
-        self._rows = DomainRows(rows.domain, labels)
+        self._rows = domain_rows(rows.domain, labels)
         self._parts = [np.zeros(rows.shape, dtype=np.float64)]
 
     def add(self, columns: Columns) -> None:
-        """Keep the numbers of some rows."""
-        self._parts.append(self._rows.kept(columns)[0])
+        self._parts.append(self._rows(columns)[0])
 
     @property
     def sums(self) -> Int64:
-        """The rows so far."""
         return self._aggregate.sums(np.concatenate(self._parts))
 
 
@@ -487,7 +591,6 @@ class ValueSums:
         self._counts = np.zeros(0, dtype=np.int64)
 
     def add(self, columns: Columns, counts: Int64 | None = None) -> None:
-        """Count the values of some rows."""
         (codes,) = columns
         size = max(len(self._labels.values), len(self._counts))
         if counts is None:

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from ogive.errors import DataError, plain, quoted
-from ogive.records.sources import BATCH_ROWS, TypedSource, file_digest, unreadable
+from ogive.records.sources import BATCH_ROWS, Source, file_digest, unreadable
 
 # what the engine reads ahead of a stream, on all cores, while the batches before it are counted
 _STREAM_BUFFER = "32MB"
@@ -158,7 +158,7 @@ def folder_source(folder: Path) -> ParquetSource:
     return ParquetSource(folder, inside)
 
 
-class ParquetSource(TypedSource):
+class ParquetSource(Source):
     """One or more Parquet files, read in batches."""
 
     def __init__(self, path: Path, parts: Sequence[Path]) -> None:
@@ -204,7 +204,6 @@ class ParquetSource(TypedSource):
         return found.digest()
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column, from the schema."""
         return self._schema.field(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:

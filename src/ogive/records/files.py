@@ -43,7 +43,7 @@ from ogive.records.arrow import (
 )
 from ogive.records.engine import CELLS_HINT, ParquetSource, distinct, folder_source, one_line, read_csv, stream
 from ogive.records.missing_words import USUAL, MissingWords, tell, tell_padded
-from ogive.records.sources import BATCH_ROWS, Source, TypedSource, file_digest, unreadable, without_views
+from ogive.records.sources import BATCH_ROWS, Source, file_digest, unreadable, without_views
 
 # --- The first line of a CSV file
 #
@@ -241,7 +241,7 @@ _ENGLISH = r"^\s*[+-]?([0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)([.][0-9]+)?\s*$"
 _PADDED = r"^\s*[+-]?0[0-9]"
 
 
-class CsvSource:
+class CsvSource(Source):
     """A CSV file with a header, comma, semicolon, tab or bar between fields, plain or gzipped."""
 
     numbers_hint = CELLS_HINT
@@ -279,11 +279,9 @@ class CsvSource:
             return int(self._table().aggregate("count(*)").fetchone()[0]) if counted is None else counted
 
     def digest(self) -> bytes:
-        """SHA-256 of the file's bytes."""
         return file_digest(self._path)
 
     def is_empty(self) -> bool:
-        """Whether nothing follows the header."""
         with one_line(self._path):
             return self._table(first_rows=True).limit(1).fetchone() is None
 
@@ -434,13 +432,11 @@ class CsvSource:
         )
 
     def wrong_line(self, column: str, unit: str) -> int | None:
-        """The line of the first cell of a column of text that is no number, or no date or time."""
         with one_line(self._path):
             found = self._first_wrong({column: (NUMBERS, TRUTHS) if unit == "number" else (TIMES,)})
         return None if found is None else found[1]
 
     def offset_line(self, column: str) -> int | None:
-        """The line of the first time that is written with an offset from UTC, or with a zone."""
         with one_line(self._path):
             found = first_row(self._table(), {column: has_offset(engine.name(self._name(column)), self._words)})
         return None if found is None else self._line(found[1])
@@ -538,7 +534,7 @@ def file_source(path: Path, words: MissingWords = USUAL) -> Source:
     return CsvSource(path, separator="\t" if kind == "tsv" else None, words=words)
 
 
-class ArrowSource(TypedSource):
+class ArrowSource(Source):
     """An Arrow IPC file (Feather version 2) or stream, mapped into memory."""
 
     def __init__(self, path: Path) -> None:
@@ -571,19 +567,15 @@ class ArrowSource(TypedSource):
                 yield from reader
 
     def rows(self) -> int:
-        """Number of rows, by one pass over the batches."""
         return sum(batch.num_rows for batch in self._batches())
 
     def digest(self) -> bytes:
-        """SHA-256 of the file's bytes."""
         return file_digest(self._path)
 
     def is_empty(self) -> bool:
-        """Whether no batch holds a row."""
         return not any(batch.num_rows for batch in self._batches())
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column, from the file's schema."""
         return self._schema.field(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:

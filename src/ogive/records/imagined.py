@@ -91,7 +91,6 @@ class BinormalShape:
 
     @property
     def words(self) -> str:
-        """What is assumed, as a marked message."""
         if not self.labeled:
             return "an assumed model: values over the whole range, equal groups; give `like=` for other data"
         return (
@@ -101,7 +100,6 @@ class BinormalShape:
 
     @property
     def shift(self) -> float:
-        """Distance between the means of the classes."""
         return math.sqrt(2) * float(ndtri(self.auc))
 
     def sums(self, aggregate: Aggregate) -> Int64:

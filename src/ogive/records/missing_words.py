@@ -96,7 +96,6 @@ class MissingWords:
         return hashlib.sha256(b"ogive missing words 1\n" + table + named).digest()
 
     def names(self, value: object) -> bool:
-        """Whether a text is one of the named words."""
         return isinstance(value, str) and value.strip(BLANKS).lower() in self.texts
 
     def __contains__(self, value: object) -> bool:
@@ -157,41 +156,47 @@ class NamedTable(Protocol):
 def check_column(table: NamedTable, column: str) -> None:
     """Refuse a column that is not there; says which names are near."""
     if column not in table.columns:
-        raise DataError(_no_such_column(table, column))
+        raise no_such_column(table, column)
 
 
 def check_columns_named(table: NamedTable, named: Mapping[str, Any]) -> None:
     """Refuse parameters that name no column; says which names there are."""
-    there = f"{plain(table.name)} has {names_shown(table.columns)}"
-    if not table.has_names:
-        there = f"the first line of {plain(table.name)} does not look like column names; add a header line"
     left_out = [
         parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
     ]
     if left_out:
         many = "s" if len(left_out) > 1 else ""
-        raise ParameterError(f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {there}")
+        raise ParameterError(
+            f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {_names_there(table)}"
+        )
     for parameter, name in named.items():
         names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
         wrong = next((each for each in names if not isinstance(each, str)), None)
         if wrong is not None:
-            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
+            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {_names_there(table)}")
 
 
-def _no_such_column(table: NamedTable, column: str) -> str:
-    """The message on a column that a table does not have, with the names that are near."""
+def _names_there(table: NamedTable) -> str:
+    """Which names there are, as a clause."""
+    if table.has_names:
+        return f"{plain(table.name)} has {names_shown(table.columns)}"
+    return f"the first line of {plain(table.name)} does not look like column names; add a header line"
+
+
+def no_such_column(table: NamedTable, column: str) -> DataError:
+    """The refusal of a column that a table does not have, with the names that are near."""
     shown = plain(f"{column!r:.200}")
     if not table.has_names:
         if column.lower() in (name.lower() for name in table.columns):
-            return f"{plain(table.name)} has no column {shown}, but one that differs only in capital letters"
-        return (
+            return DataError(f"{plain(table.name)} has no column {shown}, but one that differs only in capital letters")
+        return DataError(
             f"{plain(table.name)} has no column {shown}, and its first line does not look like column names; "
             "the first line must name the columns"
         )
     lower = {name.lower(): name for name in reversed(table.columns)}
     near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
     suggestion = f"; did you mean {' or '.join(map(quoted, near))}?" if near else ";"
-    return f"{plain(table.name)} has no column {shown}{suggestion} it has {names_shown(table.columns)}"
+    return DataError(f"{plain(table.name)} has no column {shown}{suggestion} it has {names_shown(table.columns)}")
 
 
 def names_shown(columns: Sequence[str]) -> str:

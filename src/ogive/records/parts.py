@@ -35,7 +35,7 @@ from ogive.records.persons import PersonCodes, are_named, hashes_of
 from ogive.records.sources import Source, Table
 
 
-class _SomeRows:
+class _SomeRows(Source):
     """Some rows of a table: the columns, their types and what is said of them are those of the whole table."""
 
     def __init__(self, source: Source) -> None:
@@ -45,22 +45,19 @@ class _SomeRows:
         self.has_names = source.has_names
         self.numbers_hint = source.numbers_hint
         self.guesses_kinds = source.guesses_kinds
-        self.told = source.told
+        if source.guesses_kinds:
+            self.told = source.told
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column."""
         return self._source.type(column)
 
     def number_remedy(self, column: str) -> str:
-        """What makes numbers of the whole table's column."""
         return self._source.number_remedy(column)
 
     def wrong_line(self, column: str, unit: str) -> int | None:
-        """The line of the first wrong cell of the whole table."""
         return self._source.wrong_line(column, unit)
 
     def offset_line(self, column: str) -> int | None:
-        """The line of the first time of the whole table with an offset."""
         return self._source.offset_line(column)
 
 
@@ -91,11 +88,9 @@ class FilteredSource(_SomeRows):
         check_condition(where, source, words)
 
     def rows(self) -> int:
-        """Number of rows that satisfy the condition, by one pass."""
         return sum(len(arrays[0]) for arrays in self.batches(self._read))
 
     def digest(self) -> bytes:
-        """SHA-256 of the whole table."""
         return self._source.digest()
 
     def is_empty(self) -> bool:
@@ -303,7 +298,6 @@ class PartSource(_SomeRows):
         self._part = part
 
     def rows(self) -> int:
-        """Number of rows of the part."""
         return int(np.count_nonzero(self._dealt == self._part))
 
     def digest(self) -> bytes:
@@ -311,12 +305,7 @@ class PartSource(_SomeRows):
         places = np.packbits(self._dealt == self._part).tobytes()
         return hashlib.sha256(b"ogive part of a table 1\n" + self._source.digest() + places).digest()
 
-    def is_empty(self) -> bool:
-        """Whether no row is of the part."""
-        return self.rows() == 0
-
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """The part's rows of each batch of the table."""
         first = 0
         for arrays in self._source.batches(columns, identifiers=identifiers):
             end = first + len(arrays[0])

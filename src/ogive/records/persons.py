@@ -25,7 +25,7 @@ from ogive.core.arrays import Bool, Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.records.arrow import is_text, kind_of, type_words, without_named, without_words
-from ogive.records.cells import where_known
+from ogive.records.labels import where_known
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source
 
@@ -258,7 +258,6 @@ class Persons(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many persons there are."""
         return len(self.numbers) + len(self.texts)
 
     def words(self, wanted: Bool) -> UInt64:
@@ -296,7 +295,6 @@ class Names(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Names]) -> Names:
-        """The names of several parts, one after the other."""
         return Names(
             np.concatenate([part.numbers for part in parts]),
             np.concatenate([part.is_text for part in parts]),
@@ -324,7 +322,6 @@ class Names(NamedTuple):
         return found
 
     def persons(self) -> Persons:
-        """The persons of all rows."""
         if not len(self.texts):
             codes, distinct = _encoded(pa.array(self.numbers))
             return Persons(codes, distinct.to_numpy(zero_copy_only=False), self.texts)
@@ -350,7 +347,6 @@ class PersonCodes:
         self._added: list[Names] = []
 
     def add(self, array: Any) -> None:
-        """Take the next rows."""
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if array.null_count:
@@ -397,7 +393,6 @@ class PersonCodes:
         return found
 
     def finish(self) -> Persons:
-        """The persons of all rows."""
         return self.names().persons()
 
 

@@ -18,8 +18,8 @@ from ogive.columns import Binning, Label, ReadColumn
 from ogive.errors import DataError, quoted
 from ogive.local.values import grid_numbers, is_nan
 from ogive.queries import GroupBinning
-from ogive.records.cells import LabelCodes, check_category_kind, check_label_kind
 from ogive.records.contributions import Contributions, Summable, columns_of, contributor
+from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind
 from ogive.records.missing_words import USUAL, check_column, tell
 
 _KINDS = {
@@ -48,16 +48,14 @@ class PlainRecords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
         return tuple(self._values)
 
     def contributions(self, aggregate: Summable) -> Iterator[Contributions]:
-        """What every record adds to an aggregate; all at once."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
         read = tuple(self._read(column, labels, plural) for column in columns)
-        yield contributor(aggregate, labels).of(read)
+        yield contributor(aggregate, labels)(read)
 
     def _read(self, column: ReadColumn, labels: Mapping[str, LabelCodes], plural: str) -> NDArray[Any]:
         """The values of a column: numbers of the grid, NaN where missing, or codes of labels."""

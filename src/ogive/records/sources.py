@@ -12,13 +12,13 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ogive.core.types import is_of_loaded
+from ogive.core.checks import is_of_loaded
 from ogive.errors import DataError, plain, quoted
 from ogive.records.missing_words import USUAL, MissingWords, names_shown, tell
 
@@ -107,136 +107,89 @@ TYPED_HINT = "convert the column to numbers first"
 """For columns that have a type of their own."""
 
 
-class Table(Protocol):
-    """What is known of a table without its rows."""
+class Table:
+    """What is known of a table without its rows; as it stands, one whose columns have types of their own."""
 
-    @property
-    def name(self) -> str:
-        """What error messages call the table."""
-        ...
+    name: str
+    """What error messages call the table."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns, without duplicates."""
-        ...
+    columns: tuple[str, ...]
+    """Names of the columns, without duplicates."""
 
-    @property
-    def has_names(self) -> bool:
-        """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
-        ...
+    has_names: bool = True
+    """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
 
-    @property
-    def numbers_hint(self) -> str:
-        """What makes a column numbers that is text."""
-        ...
+    numbers_hint: str = TYPED_HINT
+    """What makes a column numbers that is text."""
 
-    @property
-    def guesses_kinds(self) -> bool:
-        """Whether the kind of a column is guessed from its cells, since the table declares none."""
-        ...
+    guesses_kinds: bool = False
+    """Whether the kind of a column is guessed from its cells, since the table declares none."""
 
     def offset_line(self, column: str) -> int | None:
         """The line of the first time that is written with an offset from UTC, or with a zone.
 
         None where the table has no lines, or its types say the zone.
         """
-        ...
+        return None
 
     def number_remedy(self, column: str) -> str:
         """What makes numbers of a column of text that holds numbers in a notation that is not read; else nothing."""
-        ...
+        return ""
 
     def wrong_line(self, column: str, unit: str) -> int | None:
         """The line of the first cell of a column of text that is no value of a grid of that unit.
 
         None where the table has no lines, or no cell is wrong by itself.
         """
-        ...
-
-    def rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    def digest(self) -> bytes:
-        """SHA-256 of all contents; as secret as the data."""
-        ...
-
-    def is_empty(self) -> bool:
-        """Whether there is no row at all, found without a pass over the table."""
-        ...
-
-    def type(self, column: str) -> Any:
-        """Arrow type of a column."""
-        ...
-
-
-class Source(Table, Protocol):
-    """A table of which some columns can be read, several times."""
-
-    @property
-    def told(self) -> set[str]:
-        """Columns of labels or conditions whose words for missing values were logged already."""
-        ...
-
-    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Some rows at a time, as Arrow arrays in the order of `columns`; batches follow the rows' order."""
-        ...
-
-
-class TypedSource:
-    """What all tables have in common that declare the types of their columns."""
-
-    has_names = True
-    numbers_hint = TYPED_HINT
-    guesses_kinds = False
-
-    def offset_line(self, column: str) -> None:
-        """None: types say the zone."""
-
-    @property
-    def told(self) -> set[str]:
-        """None: labels have no words for missing values."""
-        return set()
-
-    def number_remedy(self, column: str) -> str:
-        """Nothing: the table's numbers have a type."""
-        return ""
-
-    def wrong_line(self, column: str, unit: str) -> None:
-        """None: rows have no lines."""
+        return None
 
     def rows(self) -> int:
         """Number of rows."""
         raise NotImplementedError
 
+    def digest(self) -> bytes:
+        """SHA-256 of all contents; as secret as the data."""
+        raise NotImplementedError
+
     def is_empty(self) -> bool:
-        """Whether there is no row; for tables that know their number of rows without a pass."""
+        """Whether there is no row at all, found without a pass over the table."""
         return self.rows() == 0
 
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        raise NotImplementedError
 
-class ColumnsSource(TypedSource):
+
+class Source(Table):
+    """A table of which some columns can be read, several times."""
+
+    told: set[str]
+    """Where kinds are guessed: columns of labels or conditions whose words for missing values were logged already."""
+
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Some rows at a time, as Arrow arrays in the order of `columns`; batches follow the rows' order."""
+        raise NotImplementedError
+
+
+class ColumnsSource(Source):
     """Columns already in memory, as Arrow arrays of one length."""
 
     name = "the data"
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._arrays = {name: without_views(array) for name, array in columns.items()}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self._arrays)
+        self._arrays = {
+            name: array if pa.types.is_primitive(array.type) else without_views(array)
+            for name, array in columns.items()
+        }
+        self.columns = tuple(self._arrays)
 
     def rows(self) -> int:
-        """Number of rows."""
         return len(next(iter(self._arrays.values()), ()))
 
     def digest(self) -> bytes:
-        """SHA-256 of the columns' contents."""
         return columns_digest(self._arrays.items())
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column."""
         return self._arrays[column].type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
@@ -246,35 +199,27 @@ class ColumnsSource(TypedSource):
             yield tuple(batch.columns)
 
 
-class FrameSource(TypedSource):
+class FrameSource(Source):
     """A data frame of pandas, polars, pyarrow or another library that narwhals reads."""
 
     name = "the data frame"
 
     def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame
+        self.columns = tuple(str(column) for column in frame.columns)
         self._words = words
         self._read: dict[str, Any] = {}
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(str(column) for column in self._frame.columns)
-
     def rows(self) -> int:
-        """Number of rows."""
         return len(self._frame)
 
     def digest(self) -> bytes:
-        """SHA-256 of the columns' contents."""
         return columns_digest((column, self._column(column)) for column in self.columns)
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column."""
         return self._column(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Slices of the columns."""
         arrays = {column: self._column(column) for column in columns}
         yield from ColumnsSource(arrays).batches(columns)
 
@@ -303,19 +248,10 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    is_frame = is_of_loaded(values, "narwhals", "DataFrame")
-    if isinstance(values, Mapping) or is_frame:
-        names = names_shown([str(name) for name in (values.columns if is_frame else values)])
-        raise DataError(
-            f"column {quoted(column)} must be one sequence of values, got a table; give one of its columns {names}"
-        )
-    if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
-        raise DataError(
-            f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
-            f"{type(values).__name__}"
-        )
     if isinstance(values, list | tuple):
         values = _of_one_type(values)
+    elif not isinstance(values, np.ndarray):
+        _check_sequence(values, column)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(
@@ -361,6 +297,21 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
                 f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds"
             ) from None
         return floats
+
+
+def _check_sequence(values: Any, column: str) -> None:
+    """Refuse what is no column."""
+    is_frame = is_of_loaded(values, "narwhals", "DataFrame")
+    if isinstance(values, Mapping) or is_frame:
+        names = names_shown([str(name) for name in (values.columns if is_frame else values)])
+        raise DataError(
+            f"column {quoted(column)} must be one sequence of values, got a table; give one of its columns {names}"
+        )
+    if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
+        raise DataError(
+            f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
+            f"{type(values).__name__}"
+        )
 
 
 def _of_one_type(values: Any) -> Any:
@@ -413,8 +364,14 @@ def _nearest_float(value: Any) -> float:
 def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source:
     """The source for a data frame, a dict of columns, or one column."""
     if isinstance(data, Mapping):
-        _check_indexes(data)
-        arrays = {str(name): arrow_array(_plain(values), str(name), words) for name, values in data.items()}
+        if len(data) > 1:
+            _check_indexes(data)
+        arrays = {
+            str(name): arrow_array(
+                values if isinstance(values, np.ndarray | list | tuple) else _plain(values), str(name), words
+            )
+            for name, values in data.items()
+        }
         if len({len(array) for array in arrays.values()}) > 1:
             raise DataError("the columns must have one length")
         return ColumnsSource(arrays)
@@ -466,8 +423,6 @@ def _check_indexes(columns: Mapping[Any, Any]) -> None:
 
 def _plain(values: Any) -> Any:
     """A series as narwhals knows it; anything else as it is, ranges as arrays."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return values
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
     import narwhals as nw

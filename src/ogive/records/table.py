@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.columns import Binning, Schema
+from ogive.columns import Binning, ReadColumn, Schema
 from ogive.columns.grids import Grid
 from ogive.columns.predicates import columns_of as compared_columns
 from ogive.core.arrays import Float64, Int64, UInt64
@@ -33,11 +33,11 @@ from ogive.records.arrow import (
     label_codes,
     without_named,
 )
-from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, RowChoice, WaitingRows, add_shares
-from ogive.records.cells import Columns, LabelCodes, declared_values
+from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, WaitingRows, add_shares
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.engines.opening import is_address, is_expression
 from ogive.records.engines.table import EngineTable
+from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, check_columns_named
 from ogive.records.parts import MOST_PARTS, FilteredSource, PartSource, deal
 from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows, smallest_hashes
@@ -76,7 +76,7 @@ class Records:
             ParameterError: something else than texts and numbers is said to mean missing.
             DataError: the data cannot be read, have no rows, or have two columns of one name.
         """
-        words = MissingWords.of(na_values)
+        words = USUAL if isinstance(na_values, tuple) and not na_values else MissingWords.of(na_values)
         records = data if isinstance(data, Records) else Records(_source_of(data, column, words), words=words)
         if records.is_empty:
             raise DataError(f"{plain(records._table.name)} has no rows; a release needs at least one record")
@@ -235,6 +235,8 @@ class Records:
                 not of this table.
             DataError: no such column, or it holds neither numbers nor text.
         """
+        if person is None and row_choice is None and type(max_rows_per_person) is int and max_rows_per_person == 1:
+            return self
         PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         engine = isinstance(self._table, EngineTable)
         usual = BY_CELLS if engine else self.row_choice if person == self.person else BY_CONTENTS
@@ -299,15 +301,16 @@ class Records:
         """
         if isinstance(aggregate, Selected):
             return self._selected(aggregate).aggregate(aggregate.values)
+        columns = columns_of(aggregate)
         if isinstance(self._table, EngineTable):
-            if not self._checked(aggregate):
+            if not self._checked(aggregate, columns):
                 return np.zeros(aggregate.shape, dtype=np.int64)
             return self._table.aggregate(
-                aggregate, self._words, person=self._bounding(aggregate), limit=self.max_rows_per_person
+                aggregate, self._words, person=self._bounding(columns), limit=self.max_rows_per_person
             )
         if isinstance(aggregate, PersonShares):
-            return self._shares(aggregate)
-        labels, rows = self._read(aggregate)
+            return self._shares(aggregate, columns)
+        labels, rows = self._read(aggregate, columns)
         total = start_sums(aggregate, labels)
         for part in rows:
             total.add(part)
@@ -331,8 +334,8 @@ class Records:
             raise UnsupportedError("what a row of a person counts for depends on the person's other rows")
         if isinstance(aggregate, Selected | Parted):
             raise UnsupportedError("records that are told apart by their columns are added up by who sees them")
-        labels, rows = self._read(aggregate)
-        return map(contributor(aggregate, labels).of, rows)
+        labels, rows = self._read(aggregate, columns_of(aggregate))
+        return map(contributor(aggregate, labels), rows)
 
     def split(self, parties: int) -> tuple[Records, ...]:
         """The same table as that of several simulated organizations: rows are dealt at random and in equal parts.
@@ -375,35 +378,39 @@ class Records:
         made = Records(chosen, of_party=self._of_party, words=self._words)
         return made._with(self.person, self.max_rows_per_person, self.row_choice, of_party=self._of_party)
 
-    def _shares(self, aggregate: PersonShares) -> Int64:
+    def _shares(self, aggregate: PersonShares, columns: Sequence[ReadColumn]) -> Int64:
         """Units of people per bin."""
         assert self.person is not None, "the query's price has refused tables without persons"
         total = np.zeros(aggregate.shape, dtype=np.int64)
-        if self._checked(aggregate):
+        if self._checked(aggregate, columns):
             with contextlib.closing(WaitingRows(self._table.name, EveryRow(aggregate.values))) as waiting:
-                for names, part in self._parts(aggregate, {}):
+                for names, part in self._parts(columns, {}):
                     assert names is not None, "rows have persons"
                     waiting.add(names, part)
                 for persons, (places, cells) in waiting.marked():
                     add_shares(total, persons.codes, places, cells)
         return total
 
-    def _read(self, aggregate: Aggregate) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
-        """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
-        columns = columns_of(aggregate)
+    def _read(
+        self, aggregate: Aggregate, columns: Sequence[ReadColumn]
+    ) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
+        """Codes of labels, still to be filled, and the rows that count of the columns that an aggregate needs."""
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
-        return labels, self._rows(aggregate, labels) if self._checked(aggregate) else iter(())
+        if not self._checked(aggregate, columns):
+            return labels, iter(())
+        if self.person is None:
+            return labels, (part for _, part in self._parts(columns, labels))
+        return labels, self._chosen(aggregate, columns, labels)
 
-    def _bounding(self, aggregate: Aggregate) -> str | None:
+    def _bounding(self, columns: Sequence[ReadColumn]) -> str | None:
         """The column with the person's identifier, where rows are bounded per person."""
         # numbers to be measured are read as floats, which may take two persons for one
-        if self.person in {column.column for column in columns_of(aggregate)}:
+        if self.person is not None and self.person in {column.column for column in columns}:
             raise DataError(f"column {quoted(self.person)} identifies the person, so it cannot be measured too")
         return self.person
 
-    def _checked(self, aggregate: Aggregate) -> bool:
+    def _checked(self, aggregate: Aggregate, columns: Sequence[ReadColumn]) -> bool:
         """Refuse columns that do not hold what an aggregate reads; whether there are rows."""
-        columns = columns_of(aggregate)
         plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
         if self.is_empty:  # columns without values have no type
@@ -416,22 +423,28 @@ class Records:
             check_type(self._table, measured, column, plural, listable, words=self._words, needs_values=needed)
         return True
 
-    def _rows(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
-        """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
-        waiting = WaitingRows(self._table.name, self._choice(aggregate, labels), self.max_rows_per_person)
-        with contextlib.closing(waiting):
-            for names, part in self._parts(aggregate, labels):
-                if names is None:
-                    yield part
-                else:
-                    waiting.add(names, part)
+    def _chosen(
+        self, aggregate: Aggregate, columns: Sequence[ReadColumn], labels: Mapping[str, LabelCodes]
+    ) -> Iterator[Columns]:
+        """The rows that are kept of each person; where the rows are the answer they are chosen by their contents."""
+        codes = [None if isinstance(each, Binning) else labels[each.column] for each in columns]
+        by_cells = self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues)
+        choice = ChoiceByCells(aggregate, codes) if by_cells else ChoiceByContents(codes)
+        with contextlib.closing(WaitingRows(self._table.name, choice, self.max_rows_per_person)) as waiting:
+            for names, part in self._parts(columns, labels):
+                assert names is not None, "rows have persons"
+                waiting.add(names, part)
             yield from waiting.kept()
 
-    def _parts(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[tuple[Names | None, Columns]]:
-        """All rows, some at a time, with the names of their persons where rows are bounded per person."""
-        columns = columns_of(aggregate)
+    def _parts(
+        self, columns: Sequence[ReadColumn], labels: Mapping[str, LabelCodes]
+    ) -> Iterator[tuple[Names | None, Columns]]:
+        """All rows, some at a time: numbers of the grid, NaN where missing, and codes of labels.
+
+        They come with the names of their persons where rows are bounded per person.
+        """
         wanted = dict.fromkeys(column.column for column in columns)
-        person = self._bounding(aggregate)
+        person = None if self.person is None else self._bounding(columns)
         identifiers = set() if person is None else {person}
         names = [*wanted, *identifiers]
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
@@ -463,20 +476,16 @@ class Records:
                 yield persons.names(), part
         self._size = rows
 
-    def _choice(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> RowChoice:
-        """The rule by which rows of a person are kept; where the rows are the answer it goes by their contents."""
-        codes = [None if isinstance(each, Binning) else labels[each.column] for each in columns_of(aggregate)]
-        by_cells = self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues)
-        return ChoiceByCells(aggregate, codes) if by_cells else ChoiceByContents(codes)
-
     def _numbers(self, column: Binning, array: Any) -> Float64:
         """The values of a measured column as numbers of its grid, NaN where one is missing or stands for that."""
         values = float_values(self._measured.read(column.column, array), column.grid.unit)
-        named = self._words.numbers(column.grid)
+        named = self._words.numbers(column.grid) if self._words.named else []
         return np.where(np.isin(values, named), np.nan, values) if named else values
 
 
 def _source_of(data: Any, column: str, words: MissingWords) -> Source | EngineTable:
+    if isinstance(data, Mapping | list | tuple | np.ndarray):
+        return memory_source(data, column, words)
     if is_address(data) or is_expression(data):
         return EngineTable.of(data)
     if isinstance(data, str | os.PathLike):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -75,10 +75,9 @@ def tell_weak(privacy: Privacy) -> None:
         )
 
 
-def tell_left_out(statistic: Any, schema: Callable[[], Schema | None]) -> None:
+def tell_left_out(left_out: Mapping[str, str], schema: Callable[[], Schema | None]) -> None:
     """Say by the same logger which columns of a table a statistic leaves out, and why, before anything is spent."""
-    left_out = getattr(statistic, "left_out", None) or {}
-    known = schema() if left_out else None
+    known = schema()
     for name, reason in left_out.items():
         if known is not None and known.kind(name) == "text":
             reason = known.number_remedy(name) or reason

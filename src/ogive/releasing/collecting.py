@@ -12,8 +12,7 @@ from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
 from ogive.queries import Query, ReportsQuery
-from ogive.releasing.asking import as_asked
-from ogive.releasing.release import release
+from ogive.releasing.release import as_asked, release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.methods.choose import CURVE_METHODS

@@ -5,18 +5,30 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
+from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
 from ogive.columns import Binning
 from ogive.core.parameters import written_fields
-from ogive.errors import DataError, OgiveError, ParameterError, ReleaseMismatchError, quoted
+from ogive.errors import (
+    BudgetError,
+    DataError,
+    OgiveError,
+    ParameterError,
+    ReleaseMismatchError,
+    UnsupportedError,
+    quoted,
+)
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
     Adjacency,
+    ApproxDP,
     Charge,
+    GaussianDP,
     Loss,
     Privacy,
     PrivacyUnit,
@@ -26,9 +38,10 @@ from ogive.privacy import (
     check_privacy,
 )
 from ogive.provenance import Provenance, add_seen, check_batch_name
-from ogive.queries import Answer, Query
+from ogive.queries import Answer, LinearQuery, Query, undeclared
+from ogive.records import Records
+from ogive.records.missing_words import NaValues
 from ogive.releasing import cautions
-from ogive.releasing.asking import charge_for, drive
 from ogive.statistics.base import (
     OF_RECORDS,
     Estimate,
@@ -42,6 +55,7 @@ from ogive.statistics.base import (
     settled,
 )
 from ogive.statistics.kinds import read_recorded
+from ogive.trust import Simulation, TrustOf
 from ogive.trust.base import Opening, TrustModel, check_trust
 
 if TYPE_CHECKING:
@@ -109,9 +123,12 @@ def release(
     if public is not None:
         trust.check_columns(check_columns(public))
     statistic = settled(completed(statistic, trust.schema), unit)
-    name = innermost(statistic).name
-    cautions.tell_left_out(innermost(statistic), trust.schema)
-    books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
+    inner: Any = innermost(statistic)
+    if getattr(inner, "left_out", None):
+        cautions.tell_left_out(inner.left_out, trust.schema)
+    account = ledger if trust.private else None
+    asked = {} if account is None else describe(statistic)
+    books = Payment(account, asked, inner.name, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
@@ -120,7 +137,8 @@ def release(
     if told:
         cautions.tell_weak(privacy)
     count = trust.count if told and adjacency is Adjacency.REPLACE else _unknown
-    holder = _Paying(books, opening, count, getattr(innermost(statistic), "noise_beside", OF_RECORDS))
+    holder = _Paying(books, opening, count, getattr(inner, "noise_beside", OF_RECORDS))
+    options = trust.options
     terms = Terms(
         privacy,
         unit,
@@ -130,9 +148,10 @@ def release(
         announce=books.announce,
         one_loss_type=books.paying,
         private=trust.private,
-        adding=trust.adding,
-        honest=trust.honest,
-        cell_limit=trust.cell_limit,
+        adding=options.adding,
+        honest=options.honest,
+        cell_limit=options.cell_limit,
+        serving=options if type(trust).refusal is TrustModel.refusal else None,
     )
     try:
         done = drive(statistic, terms, holder, bounded=bounded)
@@ -140,13 +159,13 @@ def release(
         raise unmet(statistic, trust, terms) or problem from None
     provenance = Provenance(
         release_id=books.release_id,
-        statistic=name,
+        statistic=inner.name,
         method="+".join(dict.fromkeys(query.method for query in done.queries)),
         privacy=privacy if trust.private else None,
         price=done.price if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=add_seen(trust.assumption, holder.opening.uploaded),
+        assumption=add_seen(options.assumption, holder.opening.uploaded),
         total=done.answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
@@ -163,6 +182,25 @@ def release(
     if told and ledger is None and trust.name not in _OWNERS:
         cautions.tell_unbooked()
     return cast(EstimateT, found)
+
+
+def on_columns(
+    statistic: Statistic[EstimateT],
+    table: Mapping[str, Any],
+    privacy: Privacy | None,
+    adjacency: Adjacency,
+    trust: TrustOf,
+    source: RandomSource | None,
+    na_values: NaValues,
+    *,
+    batch: str | None = None,
+    public: Sequence[str] = (),
+) -> EstimateT:
+    """One release of arrays by name, whoever would hold them."""
+    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
+    return release(
+        statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public or None, source=source
+    )
 
 
 def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveError | None:
@@ -198,7 +236,7 @@ class _Paying:
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
-        silent = self.warned or cautions.concerns(query, self._chosen)
+        silent = self.warned or (bool(self._chosen) and cautions.concerns(query, self._chosen))
         warning = None if silent else cautions.before(query, self._count(), self._beside)
         self._chosen |= cautions.chosen(query)
         if warning is not None:
@@ -273,21 +311,12 @@ def unit_of(
     """Whose data a release hides: as the trust model says, but for what everybody may know."""
     if public is None:
         public = () if account is None or not trust.private else account.unit.public
-    return dataclasses.replace(trust.unit(adjacency), public=check_columns(public))
+    unit = trust.unit(adjacency)
+    return unit if unit.public == public else dataclasses.replace(unit, public=check_columns(public))
 
 
 class Payment:
-    """The account's side of one release; does nothing where there is no account.
-
-    Args:
-        account: That pays; None for none.
-        asked: The statistic as plain data.
-        name: Of the statistic.
-        privacy: What was granted.
-        unit: Privacy unit of the guarantee.
-        trust: Trust model that holds the records.
-        batch: Public name of the records.
-    """
+    """The account's side of one release; does nothing where there is no account."""
 
     def __init__(
         self,
@@ -301,6 +330,7 @@ class Payment:
         batch: str | None,
     ) -> None:
         self._account = account
+        self.paying = account is not None
         self._asked = asked
         self._batch = batch
         self._name = name
@@ -312,9 +342,7 @@ class Payment:
         self._charged: Charge | None = None
         self._announced: Loss | None = None
         self._release_id = secrets.token_hex(16)
-        self._question: dict[str, Any] = {}
-        if account is not None:
-            self._question = self._question_to(account)
+        self.question: dict[str, Any] = {} if account is None else self._question_to(account)
 
     def _question_to(self, account: Account) -> dict[str, Any]:
         """The whole question, as the ledger of an account stores it."""
@@ -345,19 +373,9 @@ class Payment:
         return self._release_id if self._reservation is None else self._reservation.release_id
 
     @property
-    def question(self) -> dict[str, Any]:
-        """The whole question, as the ledger stores it."""
-        return self._question
-
-    @property
     def mark(self) -> str | None:
         """Tells what the account paid for from other releases; None without one."""
         return None if self._account is None else self._account.mark
-
-    @property
-    def paying(self) -> bool:
-        """Whether there is an account."""
-        return self._account is not None
 
     def announce(self, loss: Loss) -> None:
         """Note what all measurements together will cost."""
@@ -365,7 +383,7 @@ class Payment:
 
     def stored(self) -> dict[str, Any] | None:
         """The answer that was recorded for this very question, as plain data."""
-        return None if self._account is None else self._account.find(self._question)
+        return None if self._account is None else self._account.find(self.question)
 
     def pay(self, loss: Loss, query: Query, opening: Opening[Any]) -> Opening[Any]:
         """Make the spend durable before the noise of a measurement is drawn."""
@@ -377,7 +395,7 @@ class Payment:
         if self._reservation is None:
             self._account = self._begun(self._account, charge)
             self._reservation = self._account.reserve(
-                self._question,
+                self.question,
                 statistic=self._name,
                 charge=charge,
                 secret=opening.secret,
@@ -397,7 +415,7 @@ class Payment:
             return account
         account.check_affordable(charge)
         made = account.begin()
-        self._question = self._question_to(made)
+        self.question = self._question_to(made)
         return made
 
     def publish(self, estimate: Estimate) -> Estimate:
@@ -407,3 +425,115 @@ class Payment:
         written = estimate.to_dict()
         recorded = self._reservation.record(written)
         return estimate if recorded == written else read_recorded(recorded)
+
+
+# --- The loop of every release and of every plan: a statistic asks, a holder of records pays and answers
+
+
+class Holder(Protocol):
+    """Who answers for records, real or imagined."""
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        """Pay for a measurement before it is answered."""
+        ...
+
+    def answer(self, query: Query) -> Answer:
+        """Answer a query whose measurement was paid for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[EstimateT]):
+    """One procedure from the first query to the estimate.
+
+    Fields:
+        estimate: What came out.
+        queries: All queries, as they were asked.
+        measured: The first query of each measurement, in the order asked.
+        price: Loss of all measurements together.
+        answer: The last answer.
+    """
+
+    estimate: EstimateT
+    queries: tuple[Query, ...]
+    measured: tuple[Query, ...]
+    price: Loss
+    answer: Answer
+
+
+def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, bounded: bool = True) -> Outcome[EstimateT]:
+    """Ask everything that a statistic asks, and price each measurement before it is answered."""
+    queries: list[Query] = []
+    measured: dict[Hashable, Query] = {}
+    losses: list[Loss] = []
+    refusal = terms.refusal
+    terms = dataclasses.replace(terms, refusal=lambda query: as_asked(refusal(query), query, statistic))
+    procedure = statistic.questions(terms)
+    query: Query = next(procedure)
+    while True:
+        reason = terms.refusal(query) or (undeclared(query, terms.unit) if terms.private else None)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        if query.measurement not in measured:
+            losses.append(query.price(terms.unit))
+            price = total_loss(losses)
+            if bounded and not covers(terms.privacy, price):
+                cost = in_terms_of(terms.privacy, price)
+                name = innermost(statistic).name
+                raise BudgetError(f"{name} would cost {cost}, more than the privacy guarantee {terms.privacy}")
+            holder.pay(price, query)
+            measured[query.measurement] = query
+        queries.append(query)
+        answer = holder.answer(query)
+        try:
+            query = procedure.send(answer)
+        except StopIteration as stop:
+            return Outcome(stop.value, tuple(queries), tuple(measured.values()), price, answer)
+
+
+def as_asked(reason: str | None, query: Query, statistic: Statistic[Any]) -> str | None:
+    """A reason that begins with the method of a query, with what the user asked for in its place.
+
+    That is the method where another than the usual one was named, else the statistic.
+    """
+    if reason is None or not reason.startswith(f"{query.method} "):
+        return reason
+    statistic = innermost(statistic)
+    method, usual = getattr(statistic, "method", None), getattr(type(statistic), "method", None)
+    name = statistic.name if method == usual else getattr(method, "name", method)
+    return f"{name}{reason.removeprefix(query.method)}"
+
+
+# --- The charge of a measurement
+
+
+def charge_for(
+    privacy: Privacy, loss: Loss, query: Query, *, announced: Loss | None = None, before: Charge | None = None
+) -> Charge:
+    """The charge of a release so far."""
+    # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
+    # another type it is the stronger statement and composes better
+    if isinstance(loss, ApproxDP) or type(loss) is type(privacy):
+        return privacy
+    if not isinstance(privacy, ApproxDP):
+        return privacy if isinstance(loss, GaussianDP) else loss
+    if announced is not None:  # all of them are pure, or they add up in zCDP
+        if isinstance(announced, PureDP):
+            return PureDP(privacy.epsilon)
+        whole = gaussian_rho(privacy)
+        if not isinstance(announced, GaussianDP) or as_concentrated(announced).rho <= whole.rho:
+            return whole
+        return filled(privacy, announced)  # of a subset more rho, within the exact delta of Gaussian noise
+    # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
+    # for the last one, whatever others spend meanwhile
+    if before is not None and at_least(before, loss):
+        return before
+    match loss:
+        case PureDP():
+            return PureDP(privacy.epsilon)
+        case GaussianDP():
+            return filled(privacy, loss)
+    if before is None:
+        return loss if isinstance(query, LinearQuery) else gaussian_rho(privacy)
+    earlier = as_concentrated(before) if isinstance(before, PureDP) else loss
+    return max(earlier, loss, key=lambda each: each.rho)

@@ -13,7 +13,7 @@ import functools
 import importlib.util
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +25,7 @@ import numpy as np
 from ogive.columns.categories import as_written
 from ogive.core.parameters import written_fields
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.noise.shares import widened
+from ogive.noise.laws import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
@@ -94,6 +94,8 @@ class Terms:
             any one of them may hold all records.
         imagined: Whether answers are those of imagined records, which are the same in every group: one group is then
             run for all.
+        serving: What fixes all that `refusal` and `cell_limit` say, so that a choice that rests on them may be kept;
+            None where nothing fixes it.
     """
 
     privacy: Privacy
@@ -110,6 +112,7 @@ class Terms:
     cell_limit: Callable[[int], str | None] = _any_number
     groups: int = 1
     imagined: bool = False
+    serving: Hashable = None
 
     def check_cells(self, cells: int) -> None:
         """Refuse cells in which the trust model cannot count records.
@@ -123,7 +126,7 @@ class Terms:
 
     def noise_of(self, measured: MeasuredT) -> MeasuredT:
         """A strategy or query with the noise that its answer is going to have."""
-        return widened(measured, self.adding, self.honest)
+        return measured if self.adding == self.honest == 1 else widened(measured, self.adding, self.honest)
 
     @property
     def records(self) -> int | None:

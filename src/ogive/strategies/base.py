@@ -20,17 +20,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol, Self, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import all_whole, array_of, whole
+from ogive.core.checks import KeptByType, all_whole, array_of, whole
 from ogive.core.parameters import plain_fields
-from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
@@ -102,7 +102,12 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
     if FAR * deviation < LOUD * records:
         return 0.0
-    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known)))) / records
+    return _root_mean_square(cast(Hashable, strategy), total_known) / records
+
+
+@lru_cache(maxsize=256)
+def _root_mean_square(strategy: Any, total_known: bool) -> float:
+    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known))))
 
 
 @runtime_checkable

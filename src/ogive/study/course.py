@@ -15,7 +15,7 @@ from typing import Any
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery, Query
-from ogive.releasing.asking import Outcome, drive
+from ogive.releasing.release import Outcome, drive
 from ogive.statistics.base import Terms, settled
 from ogive.study.common import Document, StudyRelease
 from ogive.trust.options import CentralOptions

@@ -9,8 +9,7 @@ from ogive.errors import BudgetError, LedgerError, OgiveError
 from ogive.ledger import Account
 from ogive.ledger.entries import LOST
 from ogive.privacy import Charge
-from ogive.releasing.asking import charge_for
-from ogive.releasing.release import Payment
+from ogive.releasing.release import Payment, charge_for
 from ogive.statistics.base import describe, innermost, settled
 from ogive.study.common import Document, StudyRelease
 from ogive.study.course import first_query

@@ -12,7 +12,7 @@ from ogive.crypto.domains import HashDomain, digest, number
 from ogive.errors import ParameterError
 from ogive.provenance import Provenance
 from ogive.queries import Answer
-from ogive.releasing.asking import Outcome
+from ogive.releasing.release import Outcome
 from ogive.statistics.base import Estimate, innermost
 from ogive.study.common import Document
 from ogive.study.course import Step, course

@@ -23,7 +23,7 @@ from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.columns import Schema
-    from ogive.core.types import Progress
+    from ogive.core.checks import Progress
     from ogive.noise.base import RandomSource
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.queries import Answer, Kind, Query

@@ -17,8 +17,7 @@ from ogive.errors import UnsupportedError
 from ogive.local.simulation import simulate
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
-from ogive.noise.laws import draw_public
-from ogive.noise.shares import widened
+from ogive.noise.laws import draw_public, widened
 from ogive.privacy import Adjacency, Loss
 from ogive.queries import (
     Aggregate,

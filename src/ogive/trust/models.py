@@ -12,8 +12,7 @@ import dataclasses
 from importlib import import_module
 from typing import Any, cast
 
-from ogive.core.checks import among
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, among
 from ogive.errors import ParameterError, quoted
 from ogive.trust.base import TableModel, TrustModel, TrustOptions
 

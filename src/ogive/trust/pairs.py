@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import UInt32
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.crypto.circuits import evaluate
 from ogive.crypto.garbling import garbled_outputs
 from ogive.crypto.twoparty.messages import pair_bytes

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.columns import Schema
 from ogive.core.arrays import Int64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES

@@ -12,7 +12,7 @@ from vectors.make_ledger import FILE, KEY
 
 import ogive
 from ogive import Adjacency, ApproxDP, BudgetError, Ledger, LedgerError, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.ledger.charges import Charge, Charges
+from ogive.ledger.books import Charge, Charges
 from ogive.ledger.entries import read_charge
 from ogive.ledger.tables import SPENDS
 from ogive.privacy import GaussianDP

@@ -38,6 +38,7 @@ def cut_off_release(account, privacy, adjacency, monkeypatch, where):
     """A release that the bet without a veto was in the middle of."""
     with monkeypatch.context() as patch:
         patch.setattr(named, "_fails", lambda *_: False)
+        patch.setattr(named, "_CHOSEN", {})  # as in another process
         cut(patch, where)
         with pytest.raises(CutOffError):
             ogive.release(QUESTION, trust=Central(RECORDS), privacy=privacy, adjacency=adjacency, ledger=account)
@@ -58,6 +59,7 @@ def test_noise_of_one_method_never_meets_another_and_nothing_is_paid_twice(accou
     assert [entry.state for entry in books.history] == ["reserved"]
     with monkeypatch.context() as patch:  # where the same method is chosen the release goes on, for nothing
         patch.setattr(named, "_fails", lambda *_: False)
+        patch.setattr(named, "_CHOSEN", {})
         curve = ogive.release(QUESTION, trust=Central(RECORDS), privacy=privacy, adjacency=adjacency, ledger=books)
     assert curve.strategy.name in ("projection", "histogram")
     assert books.spent == spent

@@ -162,7 +162,7 @@ class Block:
             return None
         raise ImportError("an owner has no " + name)
 ALLOWED_OGIVE = {"ogive", "ogive.core", "ogive.core.arrays", "ogive.core.checks", "ogive.core.parameters",
-                 "ogive.core.rooms", "ogive.core.types", "ogive.columns", "ogive.columns.grids", "ogive.errors",
+                 "ogive.core.rooms", "ogive.columns", "ogive.columns.grids", "ogive.errors",
                  "ogive.privacy"}
 sys.meta_path.insert(0, Block())
 from ogive.local import OwnerSource, oracle_from_dict

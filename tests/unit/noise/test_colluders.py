@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ive, logsumexp
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, Polya, Skellam, round_up_root
-from ogive.noise.shares import MOST_PARTIES, WIDE_SIGMA, share_of
+from ogive.noise.laws import MOST_PARTIES, WIDE_SIGMA, share_of
 
 ORDERS = (*(1 + np.geomspace(1e-3, 0.9, 12)), 2, 2.5, 3, 4, 5.5, 8, 16, 32, 64)
 CASES = [(5, 1, 1), (9, 3, 2), (10, 4, 0), (20, 0, 0)]

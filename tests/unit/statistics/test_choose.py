@@ -33,6 +33,7 @@ def fewer_shapes(monkeypatch):
     """What auto takes fails on no shape, which `test_safe_choice` tests, of all of them in `make test-all`."""
     if not is_everything():
         monkeypatch.setattr("ogive.statistics.methods.choose.EVERY", Shapes(EVERY.names[::4], EVERY.runs))
+        monkeypatch.setattr("ogive.statistics.methods.choose._CHOSEN", {})
 
 
 def task(privacy, records, adjacency=REPLACE, *, size=1024, expected=None, **others):

@@ -35,7 +35,6 @@ from ogive.queries import (
 )
 from ogive.records.arrow import kind_of
 from ogive.records.bounding import summed_bits
-from ogive.records.cells import Columns, LabelCodes, declared_values
 from ogive.records.contributions import Summable, ValueSums, check_room, columns_of, contributor, group_places
 from ogive.records.engines.choosing import (
     Bound,
@@ -64,6 +63,7 @@ from ogive.records.engines.values import (
     whole,
     with_codes,
 )
+from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import MissingWords
 
 MOST_CELLS = 1 << 24
@@ -84,7 +84,6 @@ class Counted(NamedTuple):
     amounts: Int64 | None = None
 
     def some(self, chosen: Any) -> Counted:
-        """Some of the combinations, by an index of numpy."""
         amounts = None if self.amounts is None else self.amounts[chosen]
         return Counted(tuple(column[chosen] for column in self.columns), self.counts[chosen], amounts)
 
@@ -123,7 +122,6 @@ class CellReader:
         self._engine = engine
 
     def sums(self, aggregate: Aggregate) -> Int64:
-        """The exact integers that a query needs, in the aggregate's shape."""
         if isinstance(aggregate, RowValues | Ballots):
             what = "votes" if isinstance(aggregate, Ballots) else "rows"
             raise UnsupportedError(
@@ -227,7 +225,6 @@ class CellReader:
         return found
 
     def _of_group(self, group: int, groups: int) -> CellReader:
-        """A reader of the rows of some persons."""
         assert self._bound is not None, "rows of persons are counted"
         person, kind = self._bound.person, self._bound.kind
         some = of_group(self._table, person, kind, self._bound.engine, group=group, groups=groups)
@@ -389,7 +386,7 @@ def _probabilities(aggregate: GroupSums, counted: Counted, labels: Mapping[str, 
 
 
 def _cells(aggregate: Summable, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
-    return contributor(aggregate, labels).of(counted.columns).cells
+    return contributor(aggregate, labels)(counted.columns).cells
 
 
 # --- Fingerprints of whole tables

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from ogive.core.types import is_of_loaded
+from ogive.core.checks import is_of_loaded
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class SparkAddress:
 
     @staticmethod
     def of(text: str) -> SparkAddress:
-        """Read an address."""
         found = _SPARK_ADDRESS.fullmatch(text)
         place = "" if found is None else found["cluster"] or found["local"]
         if found is None or not (_CLUSTER_PLACES if found["cluster"] else _LOCAL).fullmatch(place):
@@ -90,7 +89,6 @@ class SparkAddress:
 
     @property
     def engine(self) -> str:
-        """The engine, "spark"."""
         return "spark"
 
     @property
@@ -169,7 +167,6 @@ class Address:
 
     @staticmethod
     def of(text: str) -> Address:
-        """Read an address."""
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
 

@@ -16,10 +16,10 @@ from ogive.queries import Aggregate, PersonShares
 from ogive.records.engines.opening import address_of, answer, engine_of, is_locked, one_line, open_address
 from ogive.records.missing_words import MissingWords
 from ogive.records.parts import check_condition
-from ogive.records.sources import TypedSource
+from ogive.records.sources import Table
 
 
-class EngineTable(TypedSource):
+class EngineTable(Table):
     """One table of an engine. Its rows stay there: it counts them and sends cells."""
 
     numbers_hint = "cast the column to numbers in a view of the table"
@@ -31,6 +31,7 @@ class EngineTable(TypedSource):
         self._is_locked = is_locked
         self._locked: bytes | None = None
         self._expression = expression
+        self.columns = tuple(expression.columns)
         self._whole = whole  # kept, since the connection ends with it
         self._engine: str = engine_of(expression) if whole is None else whole._engine
 
@@ -47,11 +48,6 @@ class EngineTable(TypedSource):
         return table
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self._expression.columns)
-
-    @cached_property
     def _types(self) -> dict[str, Any]:
         return {column: self._arrow_type(kind) for column, kind in self._expression.schema().items()}
 
@@ -63,11 +59,9 @@ class EngineTable(TypedSource):
             return pa.opaque(pa.null(), str(kind), self._engine)
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column, from the engine's catalog."""
         return self._types[column]
 
     def rows(self) -> int:
-        """Number of rows, which the engine counts."""
         with one_line(self.name):
             counted = answer(self._expression.aggregate(rows=self._expression.count()))
             return int(counted["rows"][0].as_py())
@@ -102,7 +96,6 @@ class EngineTable(TypedSource):
         return found
 
     def filtered(self, where: Predicate, words: MissingWords) -> EngineTable:
-        """The rows that satisfy a condition."""
         from ogive.records.engines.choosing import holds
 
         check_condition(where, self, words)
@@ -111,7 +104,6 @@ class EngineTable(TypedSource):
         return EngineTable(chosen, self.name, whole=self)
 
     def persons(self, person: str, words: MissingWords) -> int:
-        """How many persons there are."""
         from ogive.records.engines.choosing import is_named, of_group, person_groups, person_names, refuse
 
         kind = self._types[person]
@@ -130,7 +122,6 @@ class EngineTable(TypedSource):
     def aggregate(
         self, aggregate: Aggregate, words: MissingWords, *, person: str | None = None, limit: int = 1
     ) -> Int64:
-        """The exact integers that a query needs, of columns that fit it."""
         from ogive.records.engines.cells import CellReader
 
         bound = None

@@ -1,9 +1,9 @@
 from .describe import describe as describe
 from .ecdf import ecdf as ecdf
-from .find_bounds import find_bounds as find_bounds
-from .hosmer_lemeshow import hosmer_lemeshow as hosmer_lemeshow
 from .noisy_counts import curve_from_counts as curve_from_counts
 from .quantiles import boxplot as boxplot
+from .quantiles import find_bounds as find_bounds
 from .quantiles import quantiles as quantiles
-from .roc import roc as roc
+from .scores import hosmer_lemeshow as hosmer_lemeshow
+from .scores import roc as roc
 from .ustatistic import ustatistic as ustatistic

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, Privacy
-from ogive.records import Records
-from ogive.records.missing_words import NaValues
-from ogive.releasing.release import release
-from ogive.statistics.base import Estimate, EstimateT, Statistic
+from ogive.privacy import Adjacency
+from ogive.releasing.release import on_columns
+from ogive.statistics.base import Estimate, Statistic
 from ogive.statistics.derived import Taken, call_of
 from ogive.statistics.kinds import CALLED, Kind
-from ogive.trust import Central, Simulation, TrustOf
+from ogive.trust import Central
 
 COLUMN, GROUP = "value", "group"
 SCORE, PROBABILITY, LABEL = "score", "probability", "label"
-
-
-def on_columns(
-    statistic: Statistic[EstimateT],
-    table: Mapping[str, Any],
-    *,
-    privacy: Privacy | None,
-    adjacency: Adjacency,
-    trust: TrustOf,
-    source: RandomSource | None,
-    na_values: NaValues,
-    batch: str | None = None,
-    public: Sequence[str] = (),
-) -> EstimateT:
-    """One release of arrays by name, whoever would hold them."""
-    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
-    return release(
-        statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public, source=source
-    )
 
 
 def declared(column: str, public: bool | None, adjacency: Adjacency) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from typing import Any, Unpack
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import COLUMN, on_columns
+from ogive.releasing.functions.calling import COLUMN
+from ogive.releasing.release import on_columns
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
 from ogive.statistics.options import takes_options_of
@@ -51,12 +52,5 @@ def ecdf(
         True
     """
     return on_columns(
-        Ecdf(COLUMN, **options),
-        {COLUMN: values},
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        batch=batch,
+        Ecdf(COLUMN, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values, batch=batch
     )

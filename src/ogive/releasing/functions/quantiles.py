@@ -1,4 +1,4 @@
-"""Quantiles and boxplots of arrays."""
+"""Quantiles, boxplots and bounds of arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from ogive.errors import DataError, quoted
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import COLUMN, GROUP, declared, on_columns
+from ogive.releasing.functions.calling import COLUMN, GROUP, declared
+from ogive.releasing.release import on_columns
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.bounds.statistic import Bounds, BoundsOptions
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
 from ogive.statistics.options import takes_options_of
@@ -58,13 +61,7 @@ def quantiles(
         True
     """
     return on_columns(
-        Quantiles(COLUMN, probabilities, **options),
-        {COLUMN: values},
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
+        Quantiles(COLUMN, probabilities, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values
     )
 
 
@@ -113,16 +110,7 @@ def boxplot(
         options["by"], options["groups"] = GROUP, tuple(data)
         table = _stacked(data)
     public = declared(GROUP, options.get("public_groups"), adjacency)
-    return on_columns(
-        Boxplot(COLUMN, **options),
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        public=public,
-    )
+    return on_columns(Boxplot(COLUMN, **options), table, privacy, adjacency, trust, source, na_values, public=public)
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
@@ -135,3 +123,43 @@ def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
     labels = [name for name, values in arrays.items() for _ in range(len(values))]
     joined = np.ma.concatenate if any(map(np.ma.is_masked, arrays.values())) else np.concatenate
     return {COLUMN: joined(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}
+
+
+# --- Bounds of an array with unknown range
+
+
+@takes_options_of(Bounds, BoundsOptions)
+def find_bounds(
+    values: Any,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    source: RandomSource | None = None,
+    na_values: NaValues = (),
+    **options: Unpack[BoundsOptions],
+) -> BoundsEstimate:
+    """Find bounds of an array with unknown range, at a privacy cost.
+
+    Args:
+        values: Numbers, shape (n,); one row per person.
+        privacy: The guarantee for the bounds; later releases within the bounds cost extra.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> found = ogive.find_bounds(incomes, privacy=ogive.PureDP(1))
+        >>> bool(0 < found.low < np.quantile(incomes, 0.01) and np.quantile(incomes, 0.99) < found.high < 2**20)
+        True
+    """
+    return on_columns(Bounds(COLUMN, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values)

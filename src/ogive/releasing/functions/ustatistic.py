@@ -10,7 +10,8 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import COLUMN, LABEL, declared, on_columns
+from ogive.releasing.functions.calling import COLUMN, LABEL, declared
+from ogive.releasing.release import on_columns
 from ogive.statistics.options import takes_options_of
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.statistic import Ustatistic, UstatisticOptions
@@ -68,16 +69,7 @@ def ustatistic(
             "record's class is public"
         )
     public = declared(list(table)[-1], known, adjacency)
-    return on_columns(
-        statistic,
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        public=public,
-    )
+    return on_columns(statistic, table, privacy, adjacency, trust, source, na_values, public=public)
 
 
 def _columns(data: Any, labels: Any) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ogive.core.checks import among
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, among
 from ogive.errors import ParameterError, ScaleError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
 from ogive.releasing.planning.predict import Planned, Planner

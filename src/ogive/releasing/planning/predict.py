@@ -15,15 +15,13 @@ import numpy as np
 
 from ogive.accounting import total_loss
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import any_whole, whole
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, any_whole, whole
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
-from ogive.releasing.asking import drive
-from ogive.releasing.planning.base import LeftOut
-from ogive.releasing.planning.rows import Plan, PlanRow
+from ogive.releasing.planning.rows import LeftOut, Plan, PlanRow
+from ogive.releasing.release import drive
 from ogive.statistics.base import (
     Estimate,
     Statistic,

@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ogive.columns.grids import Grid
 from ogive.errors import OgiveError, marks_of, plain, unmarked
-from ogive.releasing.planning.base import LeftOut
-from ogive.releasing.planning.rows import Metrics, Plan, PlanRow, in_order, metrics_of, title
+from ogive.releasing.planning.rows import LeftOut, Metrics, Plan, PlanRow, in_order, metrics_of, title
 from ogive.showing.view import Card
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import UNITS, Metric

@@ -12,8 +12,8 @@ import numpy as np
 from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import Progress
 from ogive.core.rooms import room
-from ogive.core.types import Progress
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance

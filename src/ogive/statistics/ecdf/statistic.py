@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from ogive.columns import Binning, Missing
@@ -136,7 +137,7 @@ class Ecdf:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
-        object.__setattr__(self, "missing", self.binning().missing)
+        object.__setattr__(self, "missing", self._binning.missing)
         as_method(self.method)
         among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if isinstance(self.method, Strategy):
@@ -149,9 +150,13 @@ class Ecdf:
         if reason is not None:
             raise ParameterError(reason)
 
+    @cached_property
+    def _binning(self) -> Binning:
+        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+
     def binning(self) -> Binning:
         """How a record is mapped to a bin."""
-        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+        return self._binning
 
     def canonical(self) -> Ecdf:
         """The canonical form of the statistic: the grid itself, and methods with their options."""

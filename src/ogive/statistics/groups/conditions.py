@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ogive.columns import LabelValue
 from ogive.columns.predicates import Comparison, within_group
-from ogive.core.types import KeptByType
+from ogive.core.checks import KeptByType
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, is_one_line
 from ogive.provenance import LONGEST_WHERE

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.core.arrays import Int64
-from ogive.core.checks import array_of
-from ogive.core.types import KeptByType
+from ogive.core.checks import KeptByType, array_of
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery
 from ogive.queries.labels import NOT_ASKED

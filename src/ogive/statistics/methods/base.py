@@ -20,7 +20,7 @@ from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Domain
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
-from ogive.core.types import KeptByType
+from ogive.core.checks import KeptByType
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteLaplace, too_much_noise

@@ -7,7 +7,7 @@ records a person may have, and the number of records where that is public or gue
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Hashable, Iterator
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -56,6 +56,7 @@ _MISLED = 2.0
 _AT_MOST = 1.4  # times as far off in KS, by 32 simulated releases of each shape, which stray: in truth at most 1.5
 _SURELY = 2.5  # the same by 8 releases, which stray more
 _QUICK = 1024  # thresholds on which that is looked at; finer unbiased curves are a little farther off
+_APPROXIMATING = ("auto", "isotonic")  # what smooths what is measured of a few numbers
 _NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
@@ -92,25 +93,55 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
         reason = uncountable(method)
         if reason is not None:
             raise ParameterError(reason)
-    if resolved == "auto" and not task.people and owners_answer(task.terms, task.binning):
-        resolved = CURVE_METHODS[Reports.name]
-    if resolved == "auto" and not task.people:
-        for candidate in better(task):
-            try:
-                procedure = candidate.curve(task)
-                query = next(procedure)
-            except (ParameterError, ScaleError, UnsupportedError):
-                continue
-            if task.terms.refusal(query) is None:
-                return (yield from _continued(procedure, query))
-    if isinstance(resolved, CurveMethod):
-        return (yield from resolved.curve(task))
-    query = task.query(unbiased(resolved, task))
+    chosen = _chosen(resolved, task)
+    if isinstance(chosen, CurveMethod):
+        return (yield from chosen.curve(task))
+    query = task.query(chosen)
     strategy, answer = query.strategy, (yield query)
     smoothing: str = task.smooth
     if resolved == smoothing == "auto":
         smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
     return curve_from(answer, task.binning, strategy, task.terms, smoothing, people=task.people)
+
+
+_CHOSEN: dict[Hashable, CurveMethod | Strategy] = {}
+_MOST_CHOSEN = 256
+
+
+def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
+    """What releases a curve by a method; kept for the next task that says the same of everything public."""
+    terms = task.terms
+    if isinstance(method, CurveMethod) or terms.serving is None:
+        return _choice(method, task)
+    # nobody counts records where their number decides nothing
+    counted = method == "auto" and not task.people and terms.private and task.smooth in _APPROXIMATING
+    records = task.records if counted else None
+    public = (terms.serving, terms.privacy, terms.unit, records, terms.private, terms.adding, terms.honest)
+    key = (method, public, terms.groups, terms.one_loss_type, task.binning, task.smooth, task.people)
+    found = _CHOSEN.get(key)
+    if found is None:
+        found = _choice(method, task)
+        if len(_CHOSEN) >= _MOST_CHOSEN:
+            _CHOSEN.clear()
+        _CHOSEN[key] = found
+    return found
+
+
+def _choice(method: Method, task: CurveTask) -> CurveMethod | Strategy:
+    """The method itself, or the strategy of that name; for "auto" the first of the best that can be served."""
+    if isinstance(method, CurveMethod):
+        return method
+    if method == "auto" and not task.people:
+        if owners_answer(task.terms, task.binning):
+            return CURVE_METHODS[Reports.name]
+        for candidate in better(task):
+            try:
+                query = next(candidate.curve(task))
+            except (ParameterError, ScaleError, UnsupportedError):
+                continue
+            if task.terms.refusal(query) is None:
+                return candidate
+    return unbiased(method, task)
 
 
 def uncountable(method: Any) -> str | None:
@@ -146,7 +177,7 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
     a part of the budget on looking at the records, and "auto" does not look. Reports are for records that nobody sees;
     there they are the only method.
     """
-    if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
+    if not task.terms.private or task.smooth not in _APPROXIMATING or task.records is None:
         return
     quick = task.at_most(_QUICK)
     safe = _safe(quick)
@@ -224,14 +255,3 @@ def predicted_errors(method: Method, task: CurveTask, shapes: Shapes = USUAL) ->
     if isinstance(resolved, str):
         resolved = unbiased(resolved, coarse)
     return strategy_errors(resolved, task, shapes, records)
-
-
-def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:
-    """Continue a procedure whose first query was already answered."""
-    while True:
-        answer = yield query
-        try:
-            query = procedure.send(answer)
-        except StopIteration as stop:
-            curve: Curve = stop.value
-            return curve

@@ -421,7 +421,7 @@ def shared_terms(
         everyone = terms.count()
         return None if everyone is None else parts.records(everyone)
 
-    served = dataclasses.replace(terms, refusal=refusal, preflight=preflight, count=count)
+    served = dataclasses.replace(terms, refusal=refusal, preflight=preflight, count=count, serving=None)
     if terms.adjacency is Adjacency.ADD_OR_REMOVE or parts.public:
         return served
     told: list[Loss] = []  # what a procedure says that it costs is another price than that of all parts

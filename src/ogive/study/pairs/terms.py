@@ -10,7 +10,7 @@ from ogive.errors import DataError, OgiveError, ParameterError
 from ogive.pairs import Design
 from ogive.privacy import Loss
 from ogive.queries import Answer, PairsQuery, Query
-from ogive.releasing.asking import drive
+from ogive.releasing.release import drive
 from ogive.statistics.base import Estimate, settled
 from ogive.study.course import first_query, terms_of
 from ogive.study.meeting import Collected, PairsStudy

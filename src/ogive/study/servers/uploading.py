@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.errors import ParameterError
 from ogive.study.https.sending import Sender
 from ogive.study.servers.document import ServersStudy

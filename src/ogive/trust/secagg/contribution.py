@@ -9,7 +9,7 @@ import numpy as np
 from ogive.core.arrays import Int64, UInt64
 from ogive.errors import DataError
 from ogive.noise import DerivedNodes
-from ogive.noise.shares import ShareNodes
+from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, CurveQuery, LinearQuery
 from ogive.records import Records

@@ -34,7 +34,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import UInt64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.crypto.aggregation import MOST_PARTIES, AggregationParty, AggregationServer, AggregationSettings, Round
 from ogive.errors import DataError, ParameterError, PeerError, quoted
 from ogive.noise.source import KEY_BYTES

@@ -75,7 +75,7 @@ class SecAggOptions(TrustOptions):
 
     def refusal(self, query: Query) -> str | None:
         """Why the query is refused: its answers do not add up, or its noise cannot be drawn in shares."""
-        from ogive.noise.shares import share_of
+        from ogive.noise.laws import share_of
         from ogive.trust.classes import check_classes_named
         from ogive.trust.modulus import largest_share
 

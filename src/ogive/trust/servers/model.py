@@ -38,7 +38,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import Int64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.twoparty.messages import read_bits

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.core.arrays import Int64, UInt64
+from ogive.core.checks import Progress
 from ogive.core.files import write_whole
-from ogive.core.types import Progress
 from ogive.crypto.domains import HASH_BYTES, HashDomain, digest, number
 from ogive.crypto.sketch import Verifier
 from ogive.crypto.tables import Material, ShareShape

@@ -35,14 +35,14 @@ from functools import partial
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.twoparty.messages import write_bits
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
-from ogive.noise.shares import ShareNodes
+from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.labels import ServedQuery

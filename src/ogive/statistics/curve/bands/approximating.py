@@ -33,7 +33,7 @@ from fractions import Fraction
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.errors import ParameterError
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed

@@ -12,8 +12,7 @@ import numpy as np
 
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, whole
-from ogive.core.types import Progress
+from ogive.core.checks import Progress, among, whole
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import TARGETS, check_level, simulations_needed

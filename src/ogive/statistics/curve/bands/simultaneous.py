@@ -58,8 +58,8 @@ import numpy as np
 from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64
+from ogive.core.checks import Progress
 from ogive.core.files import write_atomically
-from ogive.core.types import Progress
 from ogive.errors import ParameterError
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed
