@@ -216,9 +216,10 @@ class Provenance:
         whole(data["max_rows_per_person"], "the provenance field 'max_rows_per_person'", 1, (1 << 62) - 1)
         if data["adjacency"] not in {member.value for member in Adjacency}:
             raise ParameterError(f"unknown adjacency {quoted(data['adjacency'][:40])}")
+        known: dict[str, Any] = {name: data[name] for name in (*_TEXTS, "total")}
+        known |= {name: data.get(name) for name in ("batch", "account", "where")}
         return Provenance(
-            **{name: data[name] for name in (*_TEXTS, "total")},
-            **{name: data.get(name) for name in ("batch", "account", "where")},
+            **known,
             **vars(PrivacyUnit.from_dict(data)),
             privacy=_granted(data["privacy"]),
             price=_read(data["price"], "price"),

@@ -171,7 +171,8 @@ class Shown:
 
     def view(self) -> View:
         """What people see of it; text, cards, data frames, pictures and chapters of reports follow from that."""
-        return view_class(type(self))(self)
+        kind: Any = type(self)
+        return view_class(kind)(self)
 
     def __str__(self) -> str:
         return self.view().text()
@@ -204,7 +205,7 @@ class Shown:
 
 
 @functools.cache
-def view_class(kind: type) -> type[View]:
+def view_class(kind: Any) -> type[View]:
     """The class `NameView` of a class `Name`: in its module, or in the module `view` beside that."""
     for each in kind.__mro__[: kind.__mro__.index(Shown)]:
         module = each.__module__

@@ -128,9 +128,10 @@ def codecs_of(kind: Any) -> dict[str, tuple[Codec, bool]]:
 
 def write(estimate: Any) -> dict[str, Any]:
     """Plain data of an estimate: its fields, then results for other programs, then where it comes from."""
+    kind: Any = type(estimate)
     data = {"schema": estimate.schema}
     defaults = {field.name: field.default for field in dataclasses.fields(estimate)}
-    for name, (codec, added) in codecs_of(type(estimate)).items():
+    for name, (codec, added) in codecs_of(kind).items():
         value = getattr(estimate, name)
         if not (added and value == defaults[name]):
             data[name] = codec.write(value)
@@ -144,7 +145,7 @@ def write(estimate: Any) -> dict[str, Any]:
 def read(kind: type[EstimateT], data: Any) -> EstimateT:
     """Rebuild an estimate from plain data, which need not be trusted."""
     of: Any = kind
-    codecs = codecs_of(kind)
+    codecs = codecs_of(of)
     needed = [name for name, (_, added) in codecs.items() if not added]
     known = Fields.of(data, of.schema, of.article, (*needed, "provenance"))
     values: dict[str, Any] = {}

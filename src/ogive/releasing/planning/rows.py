@@ -80,7 +80,7 @@ class BasePlan(ABC, Generic[RowT]):
         return f"<{type(self).__name__} {room(type(self), 'text').short(self)}>"
 
     def _repr_html_(self) -> str:
-        from ogive.statistics.base import as_html
+        from ogive.showing.view import as_html
 
         return as_html(room(type(self), "text").card(self))
 

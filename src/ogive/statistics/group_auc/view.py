@@ -59,7 +59,9 @@ class GroupAucEstimateView(View):
     def groups(self) -> Rows:
         """Headings, and a line for each group: its classes, and the areas within it and against all others."""
         found = self.found
-        lines = [(found.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")]
+        lines: list[tuple[str, ...]] = [
+            (found.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")
+        ]
         for name, (negatives, positives) in zip(found.names, found.sizes, strict=True):
             areas = map(_shown, (found.between(name, name), found.bpsn(name), found.bnsp(name)))
             lines.append((name, f"{positives:,.0f}", f"{negatives:,.0f}", *areas))
