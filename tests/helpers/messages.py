@@ -10,6 +10,7 @@ def checked(nodes):
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "ogive.core.checks"
         for alias in node.names
+        if alias.name != "is_of_loaded"  # which names a module
     }
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:
