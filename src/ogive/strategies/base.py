@@ -164,14 +164,11 @@ class PlainStrategy:
         values = {}
         for field in fields(kind):
             value, reader = data[field.name], cls.readers.get(field.name)
+            if field.name == "laws":
+                value = tuple(map(law_from_dict, value))
             values[field.name] = value if reader is None else reader(value)
         found: Self = kind(**values)
         return found
-
-
-def read_laws(laws: Any) -> tuple[Law, ...]:
-    """The laws of plain data."""
-    return tuple(map(law_from_dict, laws))
 
 
 @runtime_checkable

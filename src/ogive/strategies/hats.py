@@ -31,7 +31,6 @@ from ogive.strategies.base import (
     measured_laws,
     measured_loss,
     moved_counts,
-    read_laws,
 )
 from ogive.strategies.hat_passes import HatSolver, as_arrays, hat_sizes, hat_spread, hat_sums, next_knot, observe, solve
 from ogive.strategies.tree import whole_shares
@@ -145,7 +144,7 @@ class LeastSquaresHats(PlainStrategy):
     laws: tuple[Law, ...]
 
     name: ClassVar[str] = "hat_ls"
-    readers: ClassVar[Readers] = {"spacings": tuple, "laws": read_laws}
+    readers: ClassVar[Readers] = {"spacings": tuple}
 
     def __post_init__(self) -> None:
         check_levels(self.size, self.spacings, self.laws, what="spacings")

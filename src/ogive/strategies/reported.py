@@ -19,7 +19,7 @@ from ogive.local.oracles import UnaryOracle, oracle_from_dict
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
 from ogive.privacy import Adjacency, Loss
-from ogive.strategies.base import Level, PlainStrategy, Readers, read_laws
+from ogive.strategies.base import Level, PlainStrategy, Readers
 from ogive.strategies.counts import GroupedHistogram
 from ogive.strategies.tree import LeastSquaresTree
 
@@ -155,7 +155,7 @@ class ReportedTree(_Reported):
         oracle = oracle_from_dict(data["oracle"])
         if not isinstance(oracle, TreeOracle) or oracle.size != data["size"]:
             raise ParameterError(f"a curve of reports needs a tree oracle of {data['size']} bins")
-        return cls(oracle, tuple(data["reports"]), read_laws(data["laws"]))  # type: ignore[arg-type]
+        return cls(oracle, tuple(data["reports"]), tuple(map(law_from_dict, data["laws"])))  # type: ignore[arg-type]
 
 
 # --- From sums of reports to a curve's strategy and answer, and which hierarchy predicts the smallest error

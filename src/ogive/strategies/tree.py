@@ -30,7 +30,6 @@ from ogive.strategies.base import (
     measured_laws,
     measured_loss,
     moved_counts,
-    read_laws,
 )
 
 # --- Compiled passes: least squares and its exact variance
@@ -329,7 +328,7 @@ class LeastSquaresTree(PlainStrategy):
     laws: tuple[Law, ...]
 
     name: ClassVar[str] = "tree_ls"
-    readers: ClassVar[Readers] = {"blocks": tuple, "laws": read_laws}
+    readers: ClassVar[Readers] = {"blocks": tuple}
 
     def __post_init__(self) -> None:
         check_levels(self.size, self.blocks, self.laws, what="blocks")
