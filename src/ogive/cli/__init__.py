@@ -158,7 +158,7 @@ def _run(arguments: list[str]) -> None:
 
     from ogive.cli.data import gathered_notes
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
-    from ogive.cli.options import check_pairs, not_of
+    from ogive.cli.options import not_of
     from ogive.cli.wording import in_words, misspelt
 
     app = build()
@@ -178,6 +178,8 @@ def _run(arguments: list[str]) -> None:
         ):
             raise ParameterError(in_words(problem)) from None
         more = " ".join(problem.unused_tokens or ())
+        from ogive.cli.output import check_pairs
+
         check_pairs(arguments, more)
         raise ParameterError(
             f"{arguments[0]} reads one DATA file, and {plain(more)} is another; --parties deals its records to "

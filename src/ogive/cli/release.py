@@ -16,20 +16,16 @@ from ogive.cli.data import data_table
 from ogive.cli.help import METHOD, OF_METHODS, OUTPUT, QUESTION
 from ogive.cli.options import (
     NO_BOOKS,
-    NOTHING_COMPARED,
     NOTHING_GRANTED,
-    NOTHING_READ,
     TABLE,
     BudgetOptions,
-    ComparedOptions,
     OutputOptions,
     Plot,
     PrivacyOptions,
-    ReadingOptions,
     SubsetOptions,
-    compared_options,
     part_options,
 )
+from ogive.cli.output import NOTHING_COMPARED, NOTHING_READ, ComparedOptions, ReadingOptions, compared_options
 from ogive.core.parameters import choices_of, is_python_only
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.kinds import COMMANDED, Kind

@@ -13,8 +13,16 @@ from cyclopts import Parameter
 
 from ogive.cli.data import Flag, in_file
 from ogive.cli.ledger import accounts_of, opened
-from ogive.cli.options import NOTHING_COMPARED, NOTHING_READ, Plot, QuantileComparedOptions, ReadingOptions
-from ogive.cli.output import busy, check_outputs, draw
+from ogive.cli.options import Plot
+from ogive.cli.output import (
+    NOTHING_COMPARED,
+    NOTHING_READ,
+    QuantileComparedOptions,
+    ReadingOptions,
+    busy,
+    check_outputs,
+    draw,
+)
 from ogive.cli.paying import files_of, is_ledger
 from ogive.errors import DataError, LedgerError, ParameterError, plain, quoted
 
