@@ -35,8 +35,7 @@ from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.modular import measure_modulo
 from ogive.strategies import design_path, design_projection
 from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
-from ogive.trust.secagg.contribution import Contribution
-from ogive.trust.secagg.terms import AggregationTerms
+from ogive.trust.secagg.terms import AggregationTerms, Contribution
 from ogive.trust.servers.clients import added, residues, signed
 
 REPLACE = Adjacency.REPLACE

@@ -81,12 +81,11 @@ INNER = {
         density isotonic
         """,
     "trust": """
-        every
         servers
         imagined
         pairs secagg collected
         table
-        options models modulus parties classes
+        models modulus
         base
         """,
 }
