@@ -22,10 +22,9 @@ from typing import Any
 from harness import measure_in_folder, row
 from uploads_network import study_text
 
+from ogive.study.document import ServersStudy
 from ogive.study.enrolment import issue, make_authority, make_key
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import make_tokens
-from ogive.study.servers.uploads import report_bytes
+from ogive.study.servers.uploads import make_tokens, report_bytes
 
 DEVICE = """
 import sys

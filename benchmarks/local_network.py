@@ -29,7 +29,7 @@ from uploads_network import ADDRESS, TARGET, Client, _free_port
 import ogive
 from ogive.local import Collection, Description, Randomizer
 from ogive.study.enrolment import TOKENS
-from ogive.study.local.reports import equip
+from ogive.study.local import equip
 
 
 class Place:

@@ -30,8 +30,8 @@ from ogive.crypto.circuits import Circuit
 from ogive.crypto.twoparty import Outgoing
 from ogive.crypto.twoparty.messages import pair_bytes
 from ogive.pairs import Design, round_robin
-from ogive.study.meeting import Channel, Collected, Collector, PairsStudy, Person, Relay, collect, take_part
-from ogive.study.meeting.websocket import connect, endpoint, largest_frame
+from ogive.study.pairs import Channel, Collected, Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.study.pairs.websocket import connect, endpoint, largest_frame
 
 HOST, SECONDS = "127.0.0.1", 580.0
 NAME = "Gini of 16 bits, discrete Laplace"

@@ -29,8 +29,8 @@ from ogive.core.arrays import UInt64
 from ogive.crypto import field
 from ogive.local import map_on_spark
 from ogive.records.contributions import Contributions
+from ogive.study.document import ServersStudy
 from ogive.study.enrolment import make_key
-from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, opened_messages, opened_path
 from ogive.trust.servers.clients import upload
 from ogive.trust.servers.server import Server

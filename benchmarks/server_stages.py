@@ -23,12 +23,11 @@ from uploads_network import study_text
 
 from ogive.segments import Segments
 from ogive.study.course import Step, course
+from ogive.study.document import ServersStudy
 from ogive.study.enrolment import make_key
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import Enrolled, enrolled, make_tokens
+from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, open_uploads, opened_messages
-from ogive.study.servers.sealing import sealing_key
-from ogive.study.servers.uploads import FOLDER, Relayed, make_reports, read_report
+from ogive.study.servers.uploads import FOLDER, Enrolled, Relayed, enrolled, make_reports, make_tokens, read_report
 from ogive.trust.servers.model import add_answers
 from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server

@@ -21,7 +21,7 @@ from ogive.queries import CurveQuery
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_tree
 from ogive.trust.servers.clients import upload
-from ogive.trust.servers.costs import cost_of
+from ogive.trust.servers.comparing import cost_of
 from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
 from ogive.trust.servers.settings import AggregateUploads, Layout

@@ -38,14 +38,13 @@ from harness import measure_in_folder, row
 from ogive.crypto.domains import HashDomain
 from ogive.study.common import SEALING, key_text
 from ogive.study.course import Step, course
+from ogive.study.document import ServersStudy
 from ogive.study.enrolment import equip, make_key
 from ogive.study.https.connections import allow_files
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import credential, enrolled, make_tokens
+from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, opened_messages
 from ogive.study.servers.kept import answers
-from ogive.study.servers.sealing import sealing_key
-from ogive.study.servers.uploads import front, make_reports, part_bytes, report_bytes
+from ogive.study.servers.uploads import credential, enrolled, front, make_reports, make_tokens, part_bytes, report_bytes
 from ogive.study.store import Store
 from ogive.trust.servers.model import add_answers, run
 from ogive.trust.servers.preparation import ServerState

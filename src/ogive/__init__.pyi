@@ -120,7 +120,7 @@ from .strategies import design_square_root as design_square_root
 from .strategies import design_symmetric_root as design_symmetric_root
 from .strategies import design_tree as design_tree
 from .streams import RunningTotal as RunningTotal
-from .study.servers.uploading import upload as upload
+from .study.servers.uploads import upload as upload
 from .trust import Central as Central
 from .trust import Clear as Clear
 from .trust import Collected as Collected

@@ -8,7 +8,7 @@ from helpers.refusing import refused
 from helpers.waiting import PATIENCE
 
 from ogive.cli import main
-from ogive.study.local.reports import LocalReports, equip
+from ogive.study.local import LocalReports, equip
 
 SERVE = ["local", "serve", "study.json", "--service", "tls", "--store", "store"]
 SEND = ["local", "send", "study.json", "mine.reports", "--connect", "https://localhost:1"]

@@ -16,8 +16,8 @@ from helpers.servers_study import key_of, text_of, token_of
 from ogive.cli import main
 from ogive.cli.parties import own_record
 from ogive.errors import ParameterError
-from ogive.study.reading import read_study
-from ogive.study.servers.kept import STUDY, is_requested, refuse
+from ogive.study.document import read_study
+from ogive.study.servers.kept import is_requested, refuse
 from ogive.study.store import Store, begin
 
 NEW = ["study", "new", "new.toml", "--name", "ages", "--records", "100", "--trust", "servers", "--server"]
@@ -76,7 +76,7 @@ def test_what_cannot_be_done_is_one_line(folder, capsys, arguments, words):
 
 
 def test_a_server_that_does_not_answer_is_one_line(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ogive.study.https.sending.TRIES", 1)
+    monkeypatch.setattr("ogive.study.https.TRIES", 1)
     assert "does not take the upload now: connection refused" in refused(
         capsys, [*UPLOAD, "--token", "token", "--value", "1"]
     )
@@ -117,7 +117,7 @@ def test_the_state_of_another_study_or_of_its_file_before_a_change_is_refused(fo
         store = Store(place)
         with store.write() as kept:
             if of is not None:
-                begin(kept, STUDY if kind == "servers" else "pairs/study", of.digest, place)
+                kept.put("study" if kind == "servers" else "pairs/study", of.digest)
         store.close()
     for command in (["release", "study.toml", name, "--no-wait"], ["status", "study.toml"]):
         said = refused(capsys, ["study", *command, "--state", "changed.db"])
@@ -141,7 +141,7 @@ def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, 
     study = read_study(folder / "study.toml")
     store = Store("own.db")
     with store.write() as kept:
-        begin(kept, STUDY, study.digest, "own.db")
+        begin(kept, study, "own.db")
     terminal = io.StringIO(answer)
     terminal.isatty = lambda: True
     monkeypatch.setattr("sys.stdin", terminal)
@@ -167,7 +167,7 @@ def test_a_release_that_was_refused_says_why(folder, capsys, monkeypatch):
     study = read_study(folder / "study.toml")
     store = Store("own.db")
     with store.write() as kept:
-        begin(kept, STUDY, study.digest, "own.db")
+        begin(kept, study, "own.db")
 
     def look(_):
         with store.write() as kept:

@@ -26,7 +26,7 @@ from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
-from ogive.trust.options import CentralOptions
+from ogive.trust.models import CentralOptions
 
 SOURCE_KEY = bytes(range(32))
 ADDING = (SecAgg, Servers)

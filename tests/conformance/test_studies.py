@@ -8,7 +8,7 @@ from helpers.examples import numbers
 from helpers.few_simulations import simulate_little
 from helpers.scope import is_everything, size
 from helpers.served import KINDS, STATISTICS, study_of
-from helpers.study import Trial
+from helpers.study import Trial, carry
 from helpers.study_service import Serving, running
 from helpers.waiting import until
 
@@ -16,7 +16,6 @@ from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing.release import release
 from ogive.statistics.kinds import read_recorded
-from ogive.study.carriers import carry
 from ogive.trust import SecAgg
 
 BY_SORT = {(each.name, getattr(each, "method", None)): each for each in reversed(STATISTICS)}

@@ -34,8 +34,7 @@ from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, Row
 from ogive.queries.histograms import ThresholdQuery
 from ogive.strategies import design_path, design_projection
 from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
-from ogive.trust.secagg.contribution import Contribution
-from ogive.trust.secagg.terms import AggregationTerms
+from ogive.trust.secagg.terms import AggregationTerms, Contribution
 from ogive.trust.servers.clients import added, residues, signed
 from ogive.trust.servers.modular import measure_modulo
 

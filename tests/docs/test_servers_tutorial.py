@@ -11,7 +11,7 @@ from helpers.machines import Machines
 from helpers.servers_study import text_of
 
 from ogive.statistics.kinds import read_recorded
-from ogive.study.servers.document import ServersStudy
+from ogive.study.document import ServersStudy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "servers_network.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^(north|south|ana)\$ (.+)$", PAGE, re.MULTILINE)

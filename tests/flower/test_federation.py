@@ -9,12 +9,11 @@ from dataclasses import replace
 
 import pytest
 from helpers.flower import Federation, listening
-from helpers.study import Trial, key_of, text_of
+from helpers.study import Trial, carry, key_of, text_of
 from helpers.study_service import Serving
 from helpers.waiting import until
 
-from ogive.study.carriers import carry
-from ogive.study.flower.app import write_app
+from ogive.study.flower import write_app
 from ogive.study.frames import Question, Reply, Stage
 from ogive.study.local_client import ask_at
 

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from helpers.study_service import free_port
 from helpers.waiting import PATIENCE, ended, listens, until
 
-from ogive.study.flower.relay.quiet import QUIET
-from ogive.study.local_socket import listen_at
+from ogive.study.agent import listen_at
+from ogive.study.local_client import QUIET
 
 NODE = Path(__file__).with_name("flower_node.py")
 BIN = Path(sys.executable).parent

@@ -10,7 +10,7 @@ from helpers.waiting import PATIENCE, until
 
 import ogive
 from ogive.local import Randomizer
-from ogive.study.local.reports import LIST, LocalReports, Participants, equip
+from ogive.study.local import LIST, LocalReports, Participants, equip
 
 
 class Seeded:

@@ -21,9 +21,9 @@ from ogive.crypto.circuits.arithmetic import gini
 from ogive.errors import PeerError
 from ogive.pairs import Design
 from ogive.study.https.connections import WebSocket
-from ogive.study.meeting import Collector, History, PairsStudy, Person, Relay, collect, take_part
-from ogive.study.meeting.collector import Met, read_passes, write_pass
-from ogive.study.meeting.websocket import connect, endpoint, largest_frame
+from ogive.study.pairs import Collector, History, PairsStudy, Person, Relay, collect, take_part
+from ogive.study.pairs.collector import Met, read_passes, write_pass
+from ogive.study.pairs.websocket import connect, endpoint, largest_frame
 
 HOST = "127.0.0.1"
 SECONDS = PATIENCE

@@ -13,14 +13,12 @@ from ogive import Ledger
 from ogive.crypto.domains import HashDomain
 from ogive.study.common import SEALING, key_text
 from ogive.study.course import course
-from ogive.study.servers.asking import Answering, Peer
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import CREDENTIAL_BYTES, Enrolled, credential, enrolled
+from ogive.study.document import ServersStudy
+from ogive.study.sealing import sealing_key, unseal
+from ogive.study.servers.asking import Answering, Leader, Peer
 from ogive.study.servers.kept import request
-from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
-from ogive.study.servers.sealing import sealing_key, unseal
-from ogive.study.servers.uploads import make_reports, read_report
+from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled, credential, enrolled, make_reports, read_report
 from ogive.study.store import Store
 from ogive.trust.servers.model import add_answers, run
 from ogive.trust.servers.preparation import ServerState

@@ -7,6 +7,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive import Ledger
+from ogive.errors import PeerError
 from ogive.study.agent import Agent
 from ogive.study.common import key_text
 from ogive.study.coordinator import Coordinator
@@ -126,3 +127,19 @@ class Trial:
     @property
     def agents(self):
         return {number: site.agent for number, site in self.sites.items()}
+
+
+def carry(coordinator, agents):
+    """Move bytes between the coordinator and the agents until no agent has anything to answer."""
+    moved = True
+    while moved:
+        moved = False
+        for number, agent in agents.items():
+            question = coordinator.question(number)
+            if question is not None:
+                reply = agent.answer(question)
+                try:
+                    coordinator.receive(number, reply)
+                except PeerError:
+                    continue  # it came too late
+                moved = True

@@ -81,12 +81,11 @@ INNER = {
         density isotonic path_smoothed
         """,
     "trust": """
-        every
         servers
         imagined
         pairs secagg collected
         table
-        options models modulus parties classes
+        models modulus
         base
         """,
 }

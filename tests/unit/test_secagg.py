@@ -18,9 +18,9 @@ from ogive.queries import CurveQuery
 from ogive.strategies import LeastSquaresTree, design_hats, design_path, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
 from ogive.trust.modulus import largest_share, noise_bound
-from ogive.trust.secagg import contribution as contribution_module
+from ogive.trust.secagg import SecAggOptions
 from ogive.trust.secagg import model as opening_module
-from ogive.trust.secagg.options import SecAggOptions
+from ogive.trust.secagg import terms as contribution_module
 from ogive.trust.secagg.terms import AggregationTerms
 
 BINS = 64

@@ -471,7 +471,7 @@ def devices(
         host: Names and addresses under which the service is reached.
         count: How many participants get a token; by default all that the description asks.
     """
-    from ogive.study.local.reports import equip
+    from ogive.study.local import equip
 
     description = described(study)
     equip(folder, description, count=description.participants if count is None else count, hosts=host)
@@ -526,7 +526,7 @@ def send(
         token: File with your token, or with a token a line for each of the reports.
         authority: File with the certificate that issued the service's; by default those that the system trusts.
     """
-    from ogive.study.local.reports import send as post
+    from ogive.study.local import send as post
 
     new, before = post(described(study), reports, tokens=token, connect=connect, authority=authority)
     said = "1 report was sent" if new == 1 else f"{new:,} reports were sent"

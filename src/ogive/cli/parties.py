@@ -92,7 +92,7 @@ def agent(
         ) as connection:
             connection.run(party, stop)
     else:
-        from ogive.study.local_socket import listen_at
+        from ogive.study.agent import listen_at
 
         assert listen is not None
         listen_at(listen, party, stop)
@@ -175,8 +175,8 @@ def upload(
         file: Instead of a value a table with a row for each token, in any form that other commands read.
         authority: File with the certificate that issued the server's; by default those that the system trusts.
     """
-    from ogive.study.servers.enrolment import read_tokens
-    from ogive.study.servers.uploading import upload as send
+    from ogive.study.servers.uploads import read_tokens
+    from ogive.study.servers.uploads import upload as send
 
     records = own_record(value, value_from, file)
     tokens = read_tokens(token)
@@ -264,11 +264,10 @@ def pair(
         file: Instead of a value a table with one row, in any form that other commands read.
         authority: File with the certificate that issued the service's; by default those that the system trusts.
     """
+    from ogive.study.document import PeopleStudy, read_study
     from ogive.study.enrolment import load_key
-    from ogive.study.pairs.document import PeopleStudy
     from ogive.study.pairs.joining import join
     from ogive.study.pairs.terms import Meeting
-    from ogive.study.reading import read_study
 
     record = own_record(value, value_from, file)
     read = read_study(study)

@@ -16,9 +16,7 @@ from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
-    from ogive.study.document import Study
-    from ogive.study.pairs.document import PeopleStudy
-    from ogive.study.servers.document import ServersStudy
+    from ogive.study.document import AnyStudy, PeopleStudy, ServersStudy, Study
 
 _LOOK_SECONDS = 0.2
 
@@ -59,7 +57,7 @@ def new(
         trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
             that people upload; pairs of people compute noisy values of their two records.
     """
-    from ogive.study.enrolment import write_new
+    from ogive.study.enrolment import template, write_new
 
     if trust == "pairs":
         text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
@@ -67,35 +65,32 @@ def new(
     elif people is not None or deadline is not None or records is None:
         raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
     elif trust == "servers":
-        from ogive.study.servers.document import template as of_servers
-
         if coordinator is not None or party:
             raise ParameterError("a study of servers has neither coordinator nor parties; name each --server")
         keys = {each: tuple(key.split(",")) for each, key in _named(server, "server").items()}
         for each, pair in keys.items():
             if len(pair) != 2:
                 raise ParameterError(f"--server {plain(each)} needs both keys that ogive study keys --sealing prints")
-        text = of_servers(name, servers={each: (pair[0], pair[1]) for each, pair in keys.items()}, records=records)
+        text = template(name, trust, members=keys, records=records)
         sent = "every server, and to everybody who uploads"
     else:
-        from ogive.study.document import template
-
         if coordinator is None or server:
             raise ParameterError(
                 "name the key of the --coordinator and each --party; --server goes with --trust servers"
             )
-        text = template(name, coordinator=coordinator, parties=_named(party, "party"), records=records, trust=trust)
+        parties = {each: (key,) for each, key in _named(party, "party").items()}
+        text = template(name, trust, coordinator=coordinator, members=parties, records=records)
         sent = "every party"
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
 
 
 def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
-    from ogive.study.pairs.document import read_people, template
+    from ogive.study.enrolment import read_people, template
 
     if coordinator is None or people is None or deadline is None or others:
         raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
-    return template(name, coordinator=coordinator, people=read_people(people), deadline=deadline)
+    return template(name, "pairs", coordinator=coordinator, people=read_people(people), deadline=deadline)
 
 
 def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
@@ -139,7 +134,7 @@ def keys(
         printed = key_text(made.public_key().public_bytes_raw())
         if sealing:
             from ogive.study.common import SEALING
-            from ogive.study.servers.sealing import sealing_key
+            from ogive.study.sealing import sealing_key
 
             printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
         print(printed)
@@ -147,9 +142,8 @@ def keys(
     if study is None or not host:
         raise ParameterError("--service needs --study FILE and --host NAME")
     assert service is not None
-    from ogive.study.document import Study
+    from ogive.study.document import Study, read_study
     from ogive.study.enrolment import equip
-    from ogive.study.reading import read_study
 
     read = read_study(study)
     _warn_of_budget(read)
@@ -162,7 +156,7 @@ def keys(
     )
 
 
-def _warn_of_budget(study: Study | ServersStudy | PeopleStudy) -> None:
+def _warn_of_budget(study: AnyStudy) -> None:
     """Say in a line that not all releases can be paid for."""
     from ogive.study.paying import over_budget
 
@@ -185,8 +179,8 @@ def devices(
         folder: Folder to make.
         count: How many people.
     """
-    from ogive.study.servers.document import ServersStudy
-    from ogive.study.servers.enrolment import enrol
+    from ogive.study.document import ServersStudy
+    from ogive.study.servers.uploads import enrol
 
     if count < 1:
         raise ParameterError(f"--count must be at least 1, got {count}")
@@ -212,10 +206,8 @@ def check(
         state: The file in which your agent keeps its state; it notes your approval.
         approve: Approve exactly this study. An agent runs no other.
     """
-    from ogive.study.document import Study
+    from ogive.study.document import Study, read_study
     from ogive.study.enrolment import load_key
-    from ogive.study.reading import read_study
-    from ogive.study.servers.document import ServersStudy
     from ogive.study.words import in_words
 
     if approve and (records is None or key is None or state is None):
@@ -225,14 +217,7 @@ def check(
     if not isinstance(study, Study):
         if records is not None or state is not None or approve:
             raise ParameterError("only its participants approve this study; leave out --records and --state")
-        if isinstance(study, ServersStudy):
-            from ogive.study.words import servers_in_words as words_of_servers
-
-            print(words_of_servers(study, number), end="")
-        else:
-            from ogive.study.words import people_in_words as words_of_pairs
-
-            print(words_of_pairs(study, number), end="")
+        print(in_words(study, number), end="")
         _warn_of_budget(study)
         return
     if records is not None:
@@ -278,11 +263,9 @@ def serve(
         clients: Accept only agents with a certificate of the study's authority.
         patience: Where people meet in pairs: seconds to wait until all are there; pairs begin then with those who are.
     """
-    from ogive.study.document import Study
+    from ogive.study.document import PeopleStudy, Study, read_study
     from ogive.study.enrolment import load_key
     from ogive.study.https.service import serve as run
-    from ogive.study.pairs.document import PeopleStudy
-    from ogive.study.reading import read_study
 
     if not step_seconds > 0 or not patience > 0:
         raise ParameterError("--step-seconds and --patience must be above 0")
@@ -322,7 +305,7 @@ def flower(
             service of the current one.
     """
     from ogive.study.document import Study
-    from ogive.study.flower.app import write_app
+    from ogive.study.flower import write_app
 
     write_app(output, Study.read(document), url=connect, service=str((service or Path("service")).absolute()))
     print(
@@ -356,9 +339,7 @@ def release(
     """
     from ogive.core.files import write_atomically
     from ogive.statistics.kinds import read_recorded
-    from ogive.study.pairs.document import PeopleStudy
-    from ogive.study.reading import read_study
-    from ogive.study.servers.document import ServersStudy
+    from ogive.study.document import PeopleStudy, ServersStudy, read_study
 
     study = read_study(document)
     if isinstance(study, ServersStudy):
@@ -375,9 +356,9 @@ def release(
 
 
 def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    from ogive.study.coordinator import check_state, in_the_sum, progress, request, result, told
+    from ogive.study.coordinator import in_the_sum, progress, request, result, told
     from ogive.study.frames import Stage
-    from ogive.study.store import Store
+    from ogive.study.store import Store, check_state
 
     study.release_named(name)
     store = Store.existing(state)
@@ -417,10 +398,10 @@ def _release_of_servers(
     study: ServersStudy, name: str, state: str, *, no_wait: bool, yes: bool
 ) -> dict[str, Any] | None:
     from ogive.study.servers import kept as of_servers
-    from ogive.study.store import Store
+    from ogive.study.store import Store, check_state
 
     store = Store.existing(state)
-    of_servers.check_state(store, study)
+    check_state(store, study)
     number = study.releases.index(study.release_named(name))
     with store.read() as kept:
         ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
@@ -457,11 +438,11 @@ def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: boo
     """What pairs came to: they begin by themselves."""
     from ogive.study.pairs import service as of_pairs
     from ogive.study.pairs.terms import Meeting
-    from ogive.study.store import Store
+    from ogive.study.store import Store, check_state
 
     study.release_named(name)
     store = Store.existing(state)
-    of_pairs.check_state(store, study)
+    check_state(store, study)
     while True:
         with store.read() as kept:
             found, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
@@ -483,22 +464,15 @@ def status(document: Document, *, state: State) -> None:
         document: The study.
         state: Where the coordinator keeps its state.
     """
-    from ogive.study.coordinator import check_state, in_the_sum, progress, told
+    from ogive.study.coordinator import in_the_sum, progress, told
+    from ogive.study.document import PeopleStudy, ServersStudy, read_study
     from ogive.study.pairs import service as of_pairs
-    from ogive.study.pairs.document import PeopleStudy
-    from ogive.study.reading import read_study
     from ogive.study.servers import kept as of_servers
-    from ogive.study.servers.document import ServersStudy
-    from ogive.study.store import Store
+    from ogive.study.store import Store, check_state
 
     study = read_study(document)
     store = Store.existing(state)
-    if isinstance(study, ServersStudy):
-        of_servers.check_state(store, study)
-    elif isinstance(study, PeopleStudy):
-        of_pairs.check_state(store, study)
-    else:
-        check_state(store, study)
+    check_state(store, study)
     parties: list[dict[str, Any]] = []
     with store.read() as kept:
         if isinstance(study, ServersStudy):

@@ -23,7 +23,7 @@ from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer
 from ogive.trust.base import Opening, TrustModel, TrustOptions
-from ogive.trust.options import CentralOptions, LocalOptions
+from ogive.trust.models import CentralOptions, LocalOptions
 
 FEATURE_BITS = 12
 """Fractional bits of a feature that lies in [-1, 1]."""

@@ -18,23 +18,23 @@ Source:
 from __future__ import annotations
 
 import json
-import logging
 import os
+import socketserver
+import stat
+import struct
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.columns import Schema
 from ogive.core.arrays import UInt64
-from ogive.crypto.aggregation import AggregationParty, AggregationSettings
+from ogive.crypto.aggregation import AggregationParty
 from ogive.crypto.domains import HashDomain
-from ogive.crypto.wire import Reader
-from ogive.errors import DataError, OgiveError, PeerError, ReleaseMismatchError
+from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, PeerError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -42,17 +42,21 @@ from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.releasing.release import Payment
-from ogive.statistics.base import innermost
-from ogive.study.course import Step, course
+from ogive.releasing.release import release as release_curve
+from ogive.statistics.base import innermost, settled
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.kinds import read_recorded
+from ogive.study.common import LOG
+from ogive.study.course import Step, course, estimate_of
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
-from ogive.study.merging import own_records, read_merged, release_own
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
+from ogive.study.local_client import FRONT, LONGEST, SECONDS
 from ogive.study.paying import check_budget, check_paid, payment_of
-from ogive.study.result import estimate_of, settings_of
 from ogive.study.store import Kept, Store, begin
 from ogive.trust.base import Opening, TrustModel
-from ogive.trust.secagg.contribution import Contribution
-from ogive.trust.secagg.options import SecAggOptions
+from ogive.trust.secagg import SecAggOptions
+from ogive.trust.secagg.terms import Contribution
 from ogive.trust.table import Central
 
 # --- A party's own records, which answer and pay for its part of a release
@@ -70,27 +74,18 @@ class OwnRecords(TrustModel):
         self._records = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """As the study says."""
-        return self._unit
+        return self._unit  # as the study says
 
     def count(self) -> int:
-        """The party's records, after bounding."""
         return self._records.count()
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the party's records."""
         return self._records.digest()
 
-    def schema(self) -> Schema:
-        """What the columns hold."""
-        return self._records.schema()
-
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse columns that the party's table lacks."""
         self._records.check_columns(columns)
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPart:
-        """Go on with the party's part of a release."""
         return OwnPart(Contribution(self._records, self._number, self.options.terms, adjacency), secret)
 
 
@@ -102,11 +97,9 @@ class OwnPart(Opening[LinearQuery]):
         self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
-        """Digest of the party's part of a measurement."""
         return self.contribution.context(query)
 
     def answer(self, query: LinearQuery) -> Answer:
-        """A single party opens nothing."""
         raise NotImplementedError("the sum is opened by all parties together")
 
     def vector(self, query: LinearQuery) -> UInt64:
@@ -137,44 +130,58 @@ def check_records(study: Study, number: int, records: object) -> None:
             raise DataError(f"release {release.name}: {problem}") from None
 
 
-# --- The agent
+# --- A party's own curve, where curves are merged: private by itself, so nobody has to be trusted beyond one's party
+#
+# Source: `docs/sites.md` and `docs/proofs/composition.md`.
 
-LOG = logging.getLogger("ogive.study")
+
+def release_own(study: Study, release_number: int, party: int, records: Central, account: Account) -> bytes:
+    """A party's own curve as its ledger pays for it, once; the same bytes again for free."""
+    asked = study.releases[release_number]
+    curve = release_curve(
+        asked.statistic,
+        trust=records,
+        privacy=asked.privacy,
+        adjacency=study.unit.adjacency,
+        public=study.unit.public,
+        ledger=account,
+        batch=study.parties[party - 1].name,
+    )
+    return json.dumps(curve.to_dict()).encode()
+
+
+def read_merged(study: Study, release_number: int, data: bytes) -> dict[str, Any]:
+    """The merged curve as a party reads it from the coordinator, as plain data."""
+    try:
+        curve = read_recorded(json.loads(data))
+    except (OgiveError, ValueError, RecursionError):
+        raise PeerError("the merged curve cannot be read") from None
+    names = {each.name for each in study.parties}
+    statistic = settled(study.releases[release_number].statistic, study.unit)
+    if (
+        not isinstance(curve, Curve)
+        or not isinstance(statistic, Ecdf)
+        or curve.grid != statistic.binning().grid
+        or not {batch.name for batch in curve.batches} <= names
+    ):
+        raise PeerError("the merged curve is not of this release")
+    return curve.to_dict()
+
+
+# --- The agent
 
 CONFIRMED_SET = 1 << 30
 """The number under which a reservation is bound to the set of parties that was confirmed; measurements count from 0."""
 
-_STUDY = "study"
 _APPROVED = "approved"
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a party stands in a release: the query and the attempt that it last took part in."""
-
-    query: int
-    attempt: int
-
-    def to_bytes(self) -> bytes:
-        return self.query.to_bytes(4, "little") + self.attempt.to_bytes(4, "little")
-
-    @staticmethod
-    def from_bytes(data: bytes) -> _Place:
-        reader = Reader(data, "stored place")
-        return _Place(reader.number(4), reader.number(4))
+_PLACE = struct.Struct("<II")
+"""Where a party stands in a release: the query and the attempt that it last took part in."""
 
 
 class Agent:
-    """One party of a study.
-
-    Args:
-        study: As its owner approved it.
-        records: The party's records, anything that `Records.of` reads; there may be none.
-        key: The party's enrolment key.
-        store: Keeps its protocol state.
-        account: Pays the party's part of each release.
-        random: Gives so many random bytes.
-    """
+    """One party of a study, as its owner approved it; `account` pays the party's part of each release."""
 
     def __init__(
         self,
@@ -192,16 +199,21 @@ class Agent:
         self._store = store
         self._account = account
         self._random = random
-        self._curator = own_records(study, records) if study.trust == MERGE else None
-        self._own = None if study.trust == MERGE else OwnRecords(study, self.number, records)
+        self._curator: Central | None = None
+        self._own: OwnRecords | None = None
+        if study.trust == MERGE:
+            self._curator = Central(
+                records, person=study.unit.person, max_rows_per_person=study.unit.max_rows_per_person
+            )
+        else:
+            self._own = OwnRecords(study, self.number, records)
         self._parts: dict[int, OwnPart] = {}
         self._one = threading.Lock()
         account.check_unit(study.unit)
         with store.write() as kept:
-            begin(kept, _STUDY, study.digest, store.words)
+            begin(kept, study, store.words)
 
     def answer(self, data: bytes) -> bytes:
-        """The reply to a question."""
         with self._one:
             return self._answer(data)
 
@@ -221,7 +233,7 @@ class Agent:
         if question.party != self.number:
             raise PeerError(f"the question is for party {question.party}, and this is party {self.number}")
         digest = digest_of(data)
-        where = _reply(question)
+        where = _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
         with self._store.read() as kept:
             told = kept.get(where)
         if told is not None and told[: len(digest)] == digest:
@@ -237,10 +249,8 @@ class Agent:
         except OgiveError as problem:
             LOG.warning("%s: refused the step %s: %s", self._words(question), question.stage.word, problem)
             return Reply(digest, True).to_bytes(self._key)
-        if question.stage is Stage.RESULT:
-            LOG.info("%s: its result is stored", self._words(question))
-        else:
-            LOG.info("%s: answered the step %s", self._words(question), question.stage.word)
+        done = "its result is stored" if question.stage is Stage.RESULT else f"answered the step {question.stage.word}"
+        LOG.info("%s: %s", self._words(question), done)
         return reply
 
     def _words(self, question: Question) -> str:
@@ -264,16 +274,21 @@ class Agent:
         if payment.stored() is not None:
             raise PeerError("this release was completed before, and its result is in the ledger")
         check_paid(self.study, question.release, self._account, payment, paid=kept.get(_paid(question.release)))
-        place = _Place(question.query, question.attempt)
         if question.stage is Stage.KEYS:
             answers = question.answers
             party, step = self._begin(kept, question, payment)
         else:
-            if kept.get(_of(question.release, "place")) != place.to_bytes():
+            if kept.get(_of(question.release, "place")) != _PLACE.pack(question.query, question.attempt):
                 raise PeerError("this party does not take part in that attempt")
             answers = read_answers(kept.get(_of(question.release, "answers")) or b"")
             step = self._next(question, answers)
-            party = self._restored(kept, question, step, payment)
+            party = AggregationParty.from_bytes(
+                kept.get(_of(question.release, "state")) or b"",
+                settings_of(self.study, question.release, step, question.attempt),
+                key=self._key,
+                note=self._noting(kept, payment),
+                random=self._random,
+            )
         match question.stage:
             case Stage.KEYS:
                 body = party.advertise()
@@ -315,43 +330,29 @@ class Agent:
     def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""
         earlier = kept.get(_of(question.release, "place"))
-        place = _Place(question.query, question.attempt)
-        if earlier is not None:
-            before = _Place.from_bytes(earlier)
-            if (place.query, place.attempt) <= (before.query, before.attempt):
-                raise PeerError("this party took part in that attempt, or in a later one")
+        place = question.query, question.attempt
+        if earlier is not None and place <= _PLACE.unpack(earlier):
+            raise PeerError("this party took part in that attempt, or in a later one")
         step = self._next(question, question.answers)
         check_budget(self.study, question.release, self._account, payment)
         party = AggregationParty(
-            self._settings(question, step),
+            settings_of(self.study, question.release, step, question.attempt),
             number=self.number,
             key=self._key,
             declared=self._part(question.release).contribution.declared(step.query),
             note=self._noting(kept, payment),
             random=self._random,
         )
-        kept.put(_of(question.release, "place"), place.to_bytes())
+        kept.put(_of(question.release, "place"), _PLACE.pack(*place))
         kept.put(_of(question.release, "answers"), b"".join(map(write_answer, question.answers)))
         kept.drop(_of(question.release, "reply/"))  # of attempts that are over
         return party, step
-
-    def _restored(self, kept: Kept, question: Question, step: Step, payment: Payment) -> AggregationParty:
-        return AggregationParty.from_bytes(
-            kept.get(_of(question.release, "state")) or b"",
-            self._settings(question, step),
-            key=self._key,
-            note=self._noting(kept, payment),
-            random=self._random,
-        )
 
     def _next(self, question: Question, answers: tuple[Answer, ...]) -> Step:
         step = course(self.study, self.study.releases[question.release], answers)
         if not isinstance(step, Step) or step.number != question.query:
             raise PeerError(f"query {question.query + 1} is not what this release asks after {len(answers)} sums")
         return step
-
-    def _settings(self, question: Question, step: Step) -> AggregationSettings:
-        return settings_of(self.study, question.release, step, question.attempt)
 
     def _noting(self, kept: Kept, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
         """Notes of this party: steps in its store, and the set of parties of a release in its ledger.
@@ -375,7 +376,6 @@ class Agent:
         return note
 
     def _payment(self, release: int) -> Payment:
-        """The account's side of a release."""
         assert self._own is not None, "curves that are merged are paid for as any release"
         return payment_of(self.study, release, self._account, self._own)
 
@@ -414,13 +414,11 @@ def approve(store: Store, study: Study) -> None:
 
 
 def is_approved(store: Store, study: Study) -> bool:
-    """Whether the owner of the records approved exactly this study."""
     with store.read() as kept:
         return kept.get(_APPROVED) == study.digest
 
 
 def _of(release: int, what: str = "") -> str:
-    """The name under which something of a release is stored."""
     return f"release/{release}/{what}"
 
 
@@ -433,5 +431,66 @@ def _merged_name(release: int) -> str:
     return f"merged/{release}"
 
 
-def _reply(question: Question) -> str:
-    return _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
+# --- An agent at a socket of its own machine, for carriers that run as another user, without access to records
+#
+#     request   length 8 (little-endian) | question
+#     answer    status 1 (0 a reply, 1 no question of this study) | length 8 | reply
+#
+# Needs no package for HTTPS.
+
+
+_CONNECTIONS = 8
+
+
+def listen_at(address: str, agent: Agent, stop: threading.Event) -> None:
+    """Answer at a socket until told to stop.
+
+    The socket is open to its owner and group: whoever may connect can ask what the coordinator signed, and learns
+    what the coordinator would.
+    """
+    if not address.startswith("unix:/"):
+        raise ParameterError(f"--listen takes unix:/PATH of a socket, got {plain(address)}")
+    path = Path(address.removeprefix("unix:"))
+    try:
+        if path.exists() and stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()
+        with _Server(str(path), agent) as server:
+            path.chmod(0o660)
+            LOG.info("listening at the socket %s; the coordinator's questions are answered as they come", path)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                stop.wait()
+            finally:
+                server.shutdown()
+                path.unlink(missing_ok=True)
+    except OSError as problem:
+        raise ParameterError(f"the socket {plain(path)} cannot be made: {problem.strerror or problem}") from None
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = _CONNECTIONS
+
+    def __init__(self, path: str, agent: Agent) -> None:
+        super().__init__(path, _Handler)
+        self.agent = agent
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """One connection that ends badly is no news."""
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    timeout = SECONDS
+
+    def handle(self) -> None:
+        assert isinstance(self.server, _Server)
+        length = int.from_bytes(self.rfile.read(FRONT), "little")
+        if length > LONGEST:
+            return
+        question = self.rfile.read(length)
+        try:
+            status, reply = 0, self.server.agent.answer(question)
+        except (PeerError, LedgerError) as problem:
+            LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
+            status, reply = 1, b""
+        self.wfile.write(bytes([status]) + len(reply).to_bytes(FRONT, "little") + reply)

@@ -1,30 +1,24 @@
-"""How questions reach an agent: over HTTPS from its coordinator, or in one process; see also `local_socket`."""
+"""How questions reach an agent over HTTPS: it connects outwards, waits for questions and sends replies."""
 
 from __future__ import annotations
 
-import logging
 import random
 import re
 import ssl
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import httpx
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.study.agent import Agent
+from ogive.study.common import LOG
+from ogive.study.https import read_address
 from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
-from ogive.study.https.sending import read_address
-
-if TYPE_CHECKING:
-    from ogive.study.coordinator import Coordinator
 
 # --- An agent's connection to its coordinator over HTTPS
-
-LOG = logging.getLogger("ogive.study")
 
 WAIT_SECONDS = 25.0
 LONGEST_PAUSE = 15.0
@@ -92,7 +86,6 @@ class Connection:
             LOG.info("%s", line)
 
     def close(self) -> None:
-        """Close the connection."""
         self._mailbox.close()
 
     def __enter__(self) -> Self:
@@ -107,22 +100,3 @@ def _reason(problem: Exception) -> str:
     if "CERTIFICATE_VERIFY_FAILED" in text:
         return f"its certificate is not valid ({plain(text.rpartition(': ')[2])[:200]})"
     return plain(_NUMBER.sub("", text))[:200]
-
-
-# --- The carrier of tests and demonstrations: coordinator and agents in one process
-
-
-def carry(coordinator: Coordinator, agents: Mapping[int, Agent]) -> None:
-    """Move bytes between the coordinator and the agents until no agent has anything to answer."""
-    moved = True
-    while moved:
-        moved = False
-        for number, agent in agents.items():
-            question = coordinator.question(number)
-            if question is not None:
-                reply = agent.answer(question)
-                try:
-                    coordinator.receive(number, reply)
-                except PeerError:
-                    continue  # it came too late
-                moved = True

@@ -10,6 +10,7 @@ import base64
 import binascii
 import dataclasses
 import hashlib
+import logging
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -28,7 +29,17 @@ from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.labels.statistic import Labels
 from ogive.trust.base import TrustOptions
 
-# --- Fields of a study's file, each read with a check
+# --- Files, and fields of a study's file, each read with a check
+
+
+def read_bytes(path: str | Path, most: int, what: str, more: str = "") -> bytes:
+    """The first bytes of a file, called `what` where it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most)
+    except OSError as problem:
+        raise ParameterError(f"{what} {plain(path)} cannot be read: {problem.strerror}{more}") from None
+
 
 KEY_BYTES = 32
 SIGNING, SEALING = "ed25519:", "x25519:"
@@ -39,14 +50,12 @@ _UNIT = {"adjacency", "person", "max_rows_per_person", "public"}
 
 
 def check_fields(given: Mapping[str, Any], where: str, known: Collection[str]) -> None:
-    """Refuse a table with a field that is not known."""
     for field in given:
         if field not in known:
             raise ParameterError(f"{where} has no field {quoted(field)}; its fields are {', '.join(sorted(known))}")
 
 
 def read_table(data: Mapping[str, Any], field: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The table of that name."""
     found = data.get(field, default)
     if not isinstance(found, dict):
         raise ParameterError(f"the study needs a table [{field}]")
@@ -54,7 +63,6 @@ def read_table(data: Mapping[str, Any], field: str, default: dict[str, Any] | No
 
 
 def read_tables(data: Mapping[str, Any], field: str, least: int) -> list[dict[str, Any]]:
-    """The tables of that name, at least so many."""
     found = data.get(field)
     if not isinstance(found, list) or len(found) < least or not all(isinstance(each, dict) for each in found):
         number = "one table" if least == 1 else f"{least} tables"
@@ -63,7 +71,6 @@ def read_tables(data: Mapping[str, Any], field: str, least: int) -> list[dict[st
 
 
 def read_text(data: Mapping[str, Any], field: str, default: str) -> str:
-    """The text in a field."""
     value = data.get(field, default)
     if not isinstance(value, str):
         raise ParameterError(f"the field {field} must be a text, got {quoted(value)}")
@@ -80,7 +87,6 @@ def read_name(value: Any, whose: str) -> str:
 
 
 def check_different(names: list[str], what: str) -> None:
-    """Refuse two of one name."""
     seen = set()
     for each in names:
         if each in seen:
@@ -115,12 +121,10 @@ def read_privacy(value: Any, field: str) -> Privacy:
 
 
 def key_text(key: bytes, front: str = SIGNING) -> str:
-    """A public key as studies write it."""
     return front + base64.b64encode(key).decode()
 
 
 def read_key(value: Any, whose: str, front: str = SIGNING) -> bytes:
-    """A public key from what a study says."""
     try:
         if not isinstance(value, str) or not value.startswith(front):
             raise ValueError
@@ -134,16 +138,10 @@ def read_key(value: Any, whose: str, front: str = SIGNING) -> bytes:
     return key
 
 
-def read_coordinator(data: Mapping[str, Any]) -> bytes:
-    """The public key of the coordinator."""
-    given = read_table(data, "coordinator")
-    check_fields(given, "[coordinator]", {"key"})
-    return read_key(given.get("key"), "the coordinator")
-
-
 # --- A public file, and the releases that it asks for
 
 T = TypeVar("T")
+LOG = logging.getLogger("ogive.study")
 
 FORMAT = 1
 LARGEST_FILE = 1 << 20
@@ -162,13 +160,7 @@ _LABELS = {"name", "statistic", "privacy", "queries", "classes", "keep", "sigma"
 
 @dataclass(frozen=True)
 class StudyRelease:
-    """What a study releases under one name.
-
-    Fields:
-        name: Public.
-        statistic: What is asked.
-        privacy: The guarantee, which each account that pays is charged.
-    """
+    """What a study releases under one name; each account that pays is charged `privacy`."""
 
     name: str
     statistic: Statistic[Any]
@@ -179,16 +171,9 @@ class StudyRelease:
 class Document:
     """What the file of a study says, whoever takes part.
 
-    Fields:
-        text: The file.
-        name: Of the study; accounts are called that, unless their owner says otherwise.
-        title: For people.
-        records: How many records there are in all, about: methods are chosen by it.
-        unit: Whose data the guarantee hides.
-        budget: What all releases together may cost.
-        options: How records are added up, and what is assumed of those who do it; None where nothing is added up but
-            what was released.
-        releases: In the order of the file.
+    Accounts are called `name`, unless their owner says otherwise. There are about `records` in all, and methods are
+    chosen by that. All releases together may cost the `budget`. The `options` say how records are added up, and what is
+    assumed of those who do it; None where nothing is added up but what was released.
     """
 
     text: bytes
@@ -202,7 +187,6 @@ class Document:
 
     @property
     def assumption(self) -> str:
-        """Who holds the records, what each of them sees and what is assumed."""
         raise NotImplementedError
 
     @cached_property
@@ -211,7 +195,6 @@ class Document:
         return hashlib.sha256(self.text).digest()
 
     def release_named(self, name: str) -> StudyRelease:
-        """The release of that name."""
         for release in self.releases:
             if release.name == name:
                 return release
@@ -220,12 +203,7 @@ class Document:
 
 
 def read_file(path: str | Path, parse: Callable[[bytes], T]) -> T:
-    """A study from its file, which `parse` reads from the file's bytes."""
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(LARGEST_FILE + 1)
-    except OSError as problem:
-        raise ParameterError(f"the study {plain(path)} cannot be read: {problem.strerror}") from None
+    text = read_bytes(path, LARGEST_FILE + 1, "the study")
     try:
         return parse(text)
     except ParameterError as problem:
@@ -265,7 +243,6 @@ def _check_values(data: dict[str, Any]) -> None:
 
 
 def _within(value: Any) -> list[Any]:
-    """Keys and values of a table, or what is in a list."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, list) else []
@@ -278,7 +255,6 @@ def _deep() -> ParameterError:
 
 
 def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
-    """The releases of a study."""
     found = []
     for number, given in enumerate(read_tables(data, "release", 1), 1):
         called = read_name(given.get("name"), f"release {number}")

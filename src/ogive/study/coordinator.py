@@ -16,11 +16,11 @@ adjacency makes these public.
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,17 +29,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ogive.crypto.aggregation import AggregationServer
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
-from ogive.statistics.base import Estimate
-from ogive.study.course import Step, course
+from ogive.statistics.base import Estimate, settled
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.merging import merge
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.kinds import read_recorded
+from ogive.study.common import LOG
+from ogive.study.course import Step, course, with_provenance
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
-from ogive.study.merging import Collected
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
 from ogive.study.paying import check_together
-from ogive.study.result import settings_of, with_provenance
-from ogive.study.store import Kept, Store, begin, check
-from ogive.trust.secagg.contribution import shape_of
-
-LOG = logging.getLogger("ogive.study")
+from ogive.study.store import Kept, Store, begin
+from ogive.trust.secagg.terms import shape_of
+from ogive.trust.table import Central
 
 STEP_SECONDS = 60.0
 """How long a step waits for those who have not answered, while enough others may."""
@@ -51,7 +53,6 @@ ATTEMPTS = 100
 REFUSED_SECONDS = 5.0
 """After how long a party that refused a step is asked again, while the step is open."""
 
-_STUDY = "study"
 _KEPT_REASONS = 10
 
 
@@ -59,14 +60,9 @@ _KEPT_REASONS = 10
 class Progress:
     """How far a release is.
 
-    Fields:
-        state: "requested", "running", "released" or "over".
-        query: The query that is asked, from 0.
-        attempt: From 0.
-        stage: The step, by number.
-        members: The parties whose records are in the sums, once that is settled; empty before.
-        reason: Why the release is over.
-        failed: Why the last attempts ended, one line each.
+    Its state is "requested", "running", "released" or "over", for a `reason`. Queries and attempts count from 0. The
+    members are the parties whose records are in the sums, empty before that is settled; `failed` says why the last
+    attempts ended.
     """
 
     state: str
@@ -83,30 +79,89 @@ class Progress:
         return self.state != "over" or self.query > 0 or self.stage > Stage.INPUT
 
     def to_bytes(self) -> bytes:
-        """JSON."""
         return json.dumps(asdict(self)).encode()
 
     @staticmethod
     def from_bytes(data: bytes) -> Progress:
-        """The inverse of `to_bytes`."""
         fields = json.loads(data)
         return Progress(**fields | {name: tuple(fields[name]) for name in ("members", "failed")})
 
 
+LARGEST_CURVE = 1 << 30
+"""Bytes of a party's curve; one of 2^20 thresholds has some 40 MB."""
+
+
+class Collected:
+    """The curves of the parties for one release, numbered from 0, at the coordinator, to whom enough must come."""
+
+    def __init__(self, study: Study, release_number: int) -> None:
+        self._study = study
+        self._release_number = release_number
+        self._curves: dict[int, Curve] = {}
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        return tuple(range(1, len(self._study.parties) + 1))
+
+    @property
+    def included(self) -> tuple[int, ...]:
+        return tuple(sorted(self._curves))
+
+    longest = LARGEST_CURVE
+    """Bytes of what a party may send."""
+
+    def receive(self, party: int, body: bytes) -> None:
+        """Read a party's curve, which need not be trusted."""
+        if len(body) > LARGEST_CURVE:
+            raise _wrong(party, f"has more than {LARGEST_CURVE} bytes")
+        try:
+            curve = read_recorded(json.loads(body))
+        except (OgiveError, ValueError, RecursionError):
+            raise _wrong(party, "cannot be read") from None
+        self._curves[party] = self._checked(party, curve)
+
+    def merged(self) -> Curve:
+        """The sum of the curves, of which no more may be missing than the study says."""
+        missing = len(self._study.parties) - len(self._curves)
+        if missing > self._study.dropouts:
+            raise PeerError(
+                f"{len(self._curves)} of {len(self._study.parties)} parties sent their curves, and "
+                f"{self._study.dropouts} may be missing"
+            )
+        try:
+            return merge(*(self._curves[party] for party in self.included))
+        except ParameterError as problem:
+            raise PeerError(f"the parties' curves do not add up: {problem}") from None
+
+    def _checked(self, party: int, curve: Any) -> Curve:
+        asked, unit = self._study.releases[self._release_number], self._study.unit
+        statistic = settled(asked.statistic, unit)
+        assert isinstance(statistic, Ecdf), "the study's file was checked for it"
+        wrong = partial(_wrong, party)
+        if not isinstance(curve, Curve) or curve.provenance is None:
+            raise wrong("is no released curve")
+        origin = curve.provenance
+        if curve.column != statistic.column or curve.grid != statistic.binning().grid:
+            raise wrong("is of another column or of other thresholds")
+        if origin.privacy != asked.privacy or origin.trust != Central.options_type.name:
+            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {asked.privacy}, trust central")
+        hidden = (origin.adjacency, origin.person, origin.max_rows_per_person)
+        if hidden != (unit.adjacency, unit.person, unit.max_rows_per_person):
+            raise wrong("hides other units than the study's")
+        if [batch.name for batch in curve.batches] != [self._study.parties[party - 1].name]:
+            raise wrong("is not of that party's records alone")
+        return curve
+
+
+def _wrong(party: int, what: str) -> PeerError:
+    return PeerError(f"the curve of party {party} {what}")
+
+
 @dataclass
 class _Session:
-    """One step of one attempt at a query, in memory.
+    """One step of one attempt at a query, in memory; without a `step` where curves are merged.
 
-    Fields:
-        number: Of the release.
-        running: How far it is.
-        step: The query; None where curves are merged.
-        server: Its aggregation, or the curves that came.
-        asked: Who is asked in this step.
-        began: When the step began in this process, in seconds of its clock.
-        answered: Who has answered.
-        refused: Who has refused, and when.
-        questions: The bytes that each party is asked, once it has come for them.
+    It `began` in seconds of this process's clock; `refused` says who has refused, and when.
     """
 
     number: int
@@ -124,7 +179,6 @@ class _Session:
         return Stage(self.running.stage)
 
     def read(self, party: int, body: bytes) -> None:
-        """Let the aggregation read what a party sent."""
         if isinstance(self.server, Collected):
             self.server.receive(party, body)
         else:
@@ -134,16 +188,7 @@ class _Session:
 class Coordinator:
     """The coordinator of one study.
 
-    Args:
-        study: The study.
-        key: The coordinator's key.
-        store: Keeps its state.
-        step_seconds: How long a step waits for those who have not answered.
-        opening_seconds: How long a confirmed set is waited for before the release is over.
-        clock: Seconds, never back; for tests.
-
-    Fields:
-        step_seconds: As above.
+    A step waits `step_seconds` for those who have not answered, and a confirmed set is waited for `opening_seconds`.
     """
 
     def __init__(
@@ -167,20 +212,17 @@ class Coordinator:
         self._one = threading.RLock()
         self._session: _Session | None = None
         with store.write() as kept:
-            begin(kept, _STUDY, study.digest, store.words)
+            begin(kept, study, store.words)
             self._untold = {_untold(name) for name in kept.names("untold/")}
 
     def request(self, name: str) -> None:
-        """As the function `request`."""
         request(self._store, self.study, name)
 
     def progress(self) -> dict[str, Progress]:
-        """How far each release is that was asked for, by name."""
         with self._store.read() as kept:
             return progress(kept, self.study)
 
     def result(self, name: str) -> dict[str, Any] | None:
-        """What was released under a name, as plain data; None before."""
         with self._store.read() as kept:
             return result(kept, self.study, name)
 
@@ -209,7 +251,6 @@ class Coordinator:
             return Reply.size(session.server.longest if asked and session is not None else 0)
 
     def receive(self, party: int, data: bytes) -> None:
-        """Take in a party's reply to its question."""
         with self._one:
             reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
             session = self._session
@@ -252,7 +293,6 @@ class Coordinator:
         return waited or not set(session.asked) - session.answered - set(session.refused)
 
     def _take(self, session: _Session, party: int, body: bytes) -> None:
-        """Let the aggregation read a reply, and keep it."""
         session.read(party, body)
         try:
             with self._store.write() as kept:
@@ -315,7 +355,6 @@ class Coordinator:
             return self._resume_in(kept)
 
     def _merge(self, session: _Session, collected: Collected) -> bool:
-        """Publish the sum of the parties' curves."""
         number, merged = session.number, collected.merged()
         self._session = None
         with self._store.write() as kept:
@@ -349,7 +388,6 @@ class Coordinator:
             self._publish(kept, number, running, with_provenance(self.study, number, following))
 
     def _end(self, kept: Kept, number: int, running: Progress, reason: str) -> None:
-        """Note that nothing comes of a release."""
         LOG.warning("release %s is over: %s", self._name(number), reason)
         kept.put(_of(number, "progress"), replace(running, state="over", reason=reason).to_bytes())
 
@@ -411,7 +449,6 @@ class Coordinator:
     # from disk
 
     def _resume(self) -> None:
-        """Go on with the release that is running, or begin the next that was asked for."""
         with self._store.read() as kept:
             waiting = any(found.state in ("running", "requested") for found in progress(kept, self.study).values())
         if waiting:
@@ -419,7 +456,7 @@ class Coordinator:
                 self._resume_in(kept)
 
     def _resume_in(self, kept: Kept) -> bool:
-        """As `_resume`, in a transaction; True."""
+        """Go on with the release that is running, or begin the next that was asked for; True."""
         found = progress(kept, self.study)
         for state in ("running", "requested"):
             for name in found:
@@ -429,7 +466,10 @@ class Coordinator:
 
     def _begin(self, kept: Kept, number: int, running: Progress) -> None:
         if self.study.trust == MERGE:
-            self._begin_merging(kept, number, replace(running, stage=Stage.OWN))
+            collected = Collected(self.study, number)
+            running = replace(running, stage=Stage.OWN)
+            kept.put(_of(number, "progress"), running.to_bytes())
+            self._ask_all(kept, _Session(number, running, None, collected, collected.asked, self._clock()))
             return
         kept.put(_of(number, "progress"), running.to_bytes())
         try:
@@ -447,17 +487,11 @@ class Coordinator:
         )
         # whose records are in the sums is settled by the first query
         asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
-        self._session = _Session(number, running, step, server, asked, self._clock())
-        self._ask_all(kept, self._session)
-
-    def _begin_merging(self, kept: Kept, number: int, running: Progress) -> None:
-        kept.put(_of(number, "progress"), running.to_bytes())
-        collected = Collected(self.study, number)
-        self._session = _Session(number, running, None, collected, collected.asked, self._clock())
-        self._ask_all(kept, self._session)
+        self._ask_all(kept, _Session(number, running, step, server, asked, self._clock()))
 
     def _ask_all(self, kept: Kept, session: _Session) -> None:
         """Begin a step, with what was received before this process began."""
+        self._session = session
         LOG.info(
             "%s: %d parties are asked for the step %s", self._place(session), len(session.asked), session.stage.word
         )
@@ -477,11 +511,6 @@ class Coordinator:
         return f"{number} ({self.study.parties[number - 1].name})"
 
 
-def check_state(store: Store, study: Study) -> None:
-    """Refuse a state that no coordinator of this study runs on."""
-    check(store, _STUDY, study.digest, "a coordinator's; name the --state that ogive study serve")
-
-
 def request(store: Store, study: Study, name: str) -> None:
     """Ask for a release, on the state of a coordinator that may be running; one that was asked for stays as it is."""
     number = _number_of(study, name)
@@ -494,7 +523,6 @@ def request(store: Store, study: Study, name: str) -> None:
 
 
 def progress(kept: Kept, study: Study) -> dict[str, Progress]:
-    """How far each release is that was asked for, by name."""
     found = {}
     for number, release in enumerate(study.releases):
         stored = kept.get(_of(number, "progress"))
@@ -504,7 +532,6 @@ def progress(kept: Kept, study: Study) -> dict[str, Progress]:
 
 
 def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
-    """What was released under a name, as plain data; None before."""
     stored = kept.get(_of(_number_of(study, name), "result"))
     found: dict[str, Any] | None = None if stored is None else json.loads(stored)
     return found
@@ -521,12 +548,10 @@ def _number_of(study: Study, name: str) -> int:
 
 
 def _of(release: int, what: str) -> str:
-    """The name under which something of a release is stored."""
     return f"release/{release}/{what}"
 
 
 def _untold(name: str) -> tuple[int, int]:
-    """Release and party of a result that was not read yet."""
     _, number, party = name.split("/")
     return int(number), int(party)
 
@@ -541,15 +566,10 @@ JOINED_SECONDS = 60.0
 """A party whose agent asked within this time is connected."""
 
 
-def status_of(coordinator: Coordinator, *, seen: Mapping[int, float] | None = None) -> dict[str, Any]:
-    """The state of every release and party; `seen` says when each agent last asked, in seconds since 1970."""
-    return told(coordinator.study, coordinator.progress(), waiting=coordinator.waiting_for, seen=seen or {})
-
-
 def told(
     study: Study, progress: Mapping[str, Progress], *, waiting: tuple[int, ...] = (), seen: Mapping[int, float]
 ) -> dict[str, Any]:
-    """As `status_of`, of what a coordinator stored."""
+    """The state of every release and party; `seen` says when each agent last asked, in seconds since 1970."""
     names = [party.name for party in study.parties]
     return {
         "study": study.name,

@@ -12,30 +12,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import number as written
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import Loss
+from ogive.provenance import Provenance
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.releasing.release import Outcome, drive
-from ogive.statistics.base import Terms, settled
+from ogive.statistics.base import Estimate, Terms, innermost, settled
 from ogive.study.common import Document, StudyRelease
-from ogive.trust.options import CentralOptions
+from ogive.trust.models import CentralOptions
 
 
 @dataclass(frozen=True)
 class Step:
-    """The query that comes next.
-
-    Fields:
-        number: Of the query within the release, from 0.
-        query: What is asked.
-    """
+    """The query that comes next, by its number within the release, from 0."""
 
     number: int
     query: LinearQuery
-
-
-def _unpaid(loss: Loss, query: Query) -> None:
-    """Nobody pays: the coordinator holds no records, and a party looks ahead."""
 
 
 def course(
@@ -43,9 +37,9 @@ def course(
     release: StudyRelease,
     answers: Sequence[Answer],
     *,
-    pay: Callable[[Loss, LinearQuery], None] = _unpaid,
+    pay: Callable[[Loss, LinearQuery], None] = lambda loss, query: None,
 ) -> Step | Outcome[Any]:
-    """Follow a release as far as its opened sums go."""
+    """Follow a release as far as its opened sums go; whoever holds no records, or looks ahead, pays nothing."""
     follower = _Follower(answers, pay)
     try:
         outcome = drive(settled(release.statistic, study.unit), terms_of(study, release), follower)
@@ -63,12 +57,12 @@ def course(
 
 
 def first_query(study: Document, release: StudyRelease) -> tuple[Query, Loss]:
-    """What a release asks first, of any kind, and its loss."""
-    first = _First()
+    """What a release asks first, of any kind, and its loss; every release asks something, and pays before."""
+    paid: list[tuple[Query, Loss]] = []
     with suppress(_Waiting):
+        first = _Follower((), lambda loss, query: paid.append((query, loss)))
         drive(settled(release.statistic, study.unit), terms_of(study, release), first)
-    assert first.paid is not None, "every release asks something, and pays before"
-    return first.paid
+    return paid[-1]
 
 
 def terms_of(study: Document, release: StudyRelease) -> Terms:
@@ -93,32 +87,58 @@ class _Waiting(Exception):  # noqa: N818 - no error: the sum of this query is no
     pass
 
 
-class _First:
-    def __init__(self) -> None:
-        self.paid: tuple[Query, Loss] | None = None
-
-    def pay(self, loss: Loss, query: Query) -> None:
-        self.paid = query, loss
-
-    def answer(self, query: Query) -> Answer:
-        raise _Waiting
-
-
 class _Follower:
-    def __init__(self, answers: Sequence[Answer], pay: Callable[[Loss, LinearQuery], None]) -> None:
+    def __init__(self, answers: Sequence[Answer], pay: Callable[[Loss, Any], None]) -> None:
         self._answers = answers
-        self._pay = pay
+        self.pay = pay
         self.used = 0
         self.next: Step | None = None
 
-    def pay(self, loss: Loss, query: Query) -> None:
-        assert isinstance(query, LinearQuery), "other queries are not served"
-        self._pay(loss, query)
-
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: Any) -> Answer:
         if self.used == len(self._answers):
-            assert isinstance(query, LinearQuery), "other queries are not served"
             self.next = Step(self.used, query)
             raise _Waiting
         self.used += 1
         return self._answers[self.used - 1]
+
+
+# --- What a release comes to, which everybody computes alike from the opened sums
+
+_RELEASE_ID_BYTES = 16
+
+
+def release_digest(study: Document, release: int) -> bytes:
+    return digest(HashDomain.STUDY_RELEASE, study.digest, written(release))
+
+
+def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate:
+    release = study.releases[number]
+    outcome = course(study, release, answers)
+    if not isinstance(outcome, Outcome):
+        raise ParameterError(f"release {release.name} has {len(answers)} opened sums, and more are to come")
+    return with_provenance(study, number, outcome)
+
+
+def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Estimate:
+    assert study.options is not None, "what was merged is no answer to a query"
+    release = study.releases[number]
+    where: Any = getattr(release.statistic, "where", None)
+    found: Estimate = outcome.estimate
+    return found.with_provenance(
+        Provenance(
+            release_id=release_digest(study, number)[:_RELEASE_ID_BYTES].hex(),
+            statistic=innermost(release.statistic).name,
+            method="+".join(dict.fromkeys(query.method for query in outcome.queries)),
+            privacy=release.privacy,
+            price=outcome.price,
+            adjacency=study.unit.adjacency,
+            trust=study.options.name,
+            assumption=study.assumption,
+            total=outcome.answer.total,
+            person=study.unit.person,
+            max_rows_per_person=study.unit.max_rows_per_person,
+            public=study.unit.public,
+            batch=study.name,
+            where=None if where is None else str(where),
+        )
+    )

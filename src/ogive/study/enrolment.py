@@ -1,4 +1,4 @@
-"""What a study and its participants get before they meet: keys, certificates and tokens."""
+"""What a study and its participants get before they meet: a file to be edited, keys, certificates and tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,8 +24,111 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from ogive.core.files import PUBLIC, write_atomically
 from ogive.errors import ParameterError, plain
-from ogive.study.common import Document
-from ogive.study.document import Study
+from ogive.study.common import FORMAT, LARGEST_FILE, Document, read_bytes
+from ogive.study.document import MERGE, PAIRS, SECAGG, SERVERS, Study, parse_study
+
+# --- The file of a new study
+
+_TEXT = """\
+# What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.
+ogive-study = {format}
+name = "{name}"
+title = ""
+{terms}
+# what {releases} may cost the {owner}
+budget = {{ epsilon = 1 }}
+{unit}{members}
+[[release]]
+{release}
+privacy = {{ epsilon = 1 }}
+{columns}
+"""
+_UNIT = """
+[unit]
+# "replace" makes the number of records public; "add_or_remove" keeps it private{too}
+adjacency = "replace"
+"""
+_RECORDS = """\
+# about how many records all parties have together; methods are chosen by it
+records = {records}
+"""
+_TERMS = {
+    SECAGG: _RECORDS
+    + """\
+# how many parties may collude with the coordinator, or read the release; how many may leave a release
+colluding = 1
+dropouts = {dropouts}""",
+    MERGE: _RECORDS
+    + """\
+# each party releases its own curves, which are added up; how many parties may be missing from the sum
+trust = "merge"
+dropouts = {dropouts}""",
+    SERVERS: """\
+# people split their record into shares for these servers, of which at least one must be honest
+trust = "servers"
+# about how many people will upload; what is uploaded and methods are chosen by it
+records = {records}
+# where organizations upload the sums of their records instead: how many there are, such as
+# parties = 4
+# how many uploads there are at the least before a release ends them; with fewer it is refused, and nothing is spent
+min_uploads = 1""",
+    PAIRS: """\
+# people meet in pairs and show nobody their records; the service sees noisy values
+trust = "pairs"
+# no pair begins after this
+deadline = {deadline}""",
+}
+_AGE = ('name = "age"\nstatistic = "ecdf"', 'column = "age"\nbounds = [0, 120]\ngrid = "integers"')
+_INCOME = ('name = "income"\nstatistic = "ustat"', 'columns = "income"\nkernel = "gini"\nbounds = [0, 100000]')
+
+
+def template(
+    name: str,
+    trust: str,
+    *,
+    coordinator: str | None = None,
+    members: Mapping[str, Sequence[str]] | None = None,
+    people: Sequence[str] = (),
+    records: int | None = None,
+    deadline: str | None = None,
+) -> str:
+    """The text of a study, which `parse_study` reads.
+
+    Keys are texts; `members` has those of each party or server by its name. A `deadline` has a time zone.
+    """
+    members, parties = members or {}, trust in (SECAGG, MERGE)
+    tables = [f'[coordinator]\nkey = "{coordinator}"\n'] if coordinator else []
+    for each, keys in members.items():
+        lines = [f'{field} = "{key}"' for field, key in zip(("key", "sealing"), keys, strict=False)]
+        tables.append("\n".join([f"[[{'party' if parties else 'server'}]]", f'name = "{each}"', *lines, ""]))
+    unit = _UNIT.format(too=", and the servers have to as well" if trust == SERVERS else "")
+    if parties:
+        unit += '# person = "patient"\n'
+    elif trust == PAIRS:
+        unit = "".join(["# the public key of each person, from ogive study keys\npeople = [\n",
+                        *(f'  "{each}",\n' for each in people), "]\n"])  # fmt: skip
+    release, columns = _INCOME if trust == PAIRS else _AGE
+    text = _TEXT.format(
+        format=FORMAT,
+        name=name,
+        terms=_TERMS[trust].format(records=records, dropouts=1 if len(members) > 3 else 0, deadline=deadline),
+        releases="the release" if trust == PAIRS else "all releases together",
+        owner="records of each party" if parties else "record of each person",
+        unit=unit,
+        members="".join(f"\n{each}" for each in tables),
+        release=release,
+        columns=columns + ('\nmethod = "hat_ls"' if trust == MERGE else ""),
+    )
+    parse_study(text.encode())
+    return text
+
+
+def read_people(path: Path) -> list[str]:
+    try:
+        return read_bytes(path, LARGEST_FILE, "the keys of the people").decode("ascii").split()
+    except UnicodeDecodeError:
+        raise ParameterError(f"{plain(path)} holds no keys; ogive study keys prints them") from None
+
 
 # --- Enrolment keys in files that only their owner reads
 
@@ -65,7 +168,6 @@ def write_private(path: str | Path, data: bytes) -> None:
 
 
 def write_new(path: str | Path, data: bytes, *, mode: int = 0o644) -> None:
-    """Write a new file, whole or not at all."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
@@ -83,12 +185,7 @@ def write_new(path: str | Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def load_key(path: str | Path) -> Ed25519PrivateKey:
-    """Read a key that `make_key` wrote."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(_LARGEST_KEY)
-    except OSError as problem:
-        raise ParameterError(f"the key {plain(path)} cannot be read: {problem.strerror}") from None
+    data = read_bytes(path, _LARGEST_KEY, "the key")
     try:
         key = load_pem_private_key(data, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -192,17 +289,9 @@ def _builder(
 
 
 def _usage(*, authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not authority,
-        key_cert_sign=authority,
-        crl_sign=authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    never = dict.fromkeys((*others, "encipher_only", "decipher_only"), False)
+    return x509.KeyUsage(digital_signature=not authority, key_cert_sign=authority, crl_sign=authority, **never)
 
 
 def check_host(name: str) -> x509.GeneralName:
@@ -222,7 +311,6 @@ _LARGEST_TOKENS = 1 << 20
 
 
 def make_token() -> str:
-    """A fresh token, of letters and digits."""
     return secrets.token_hex(TOKEN_BYTES)
 
 
@@ -238,23 +326,17 @@ class Tokens:
         self._digests = dict(digests)
 
     def party(self, token: str) -> int | None:
-        """The party with this token; None if there is none."""
         found = token_digest(token)
         matching = [number for number, kept in self._digests.items() if hmac.compare_digest(kept, found)]
         return matching[0] if matching else None
 
     def to_text(self, study: Study) -> str:
-        """A line for each party: name and digest."""
         return "".join(f"{study.parties[number - 1].name} {each}\n" for number, each in sorted(self._digests.items()))
 
     @staticmethod
     def read(path: Path, study: Study) -> Tokens:
-        """Read what `to_text` wrote."""
         try:
-            with path.open(encoding="utf-8") as file:
-                lines = file.read(_LARGEST_TOKENS).split("\n")
-        except OSError as problem:
-            raise ParameterError(f"the list of tokens {plain(path)} cannot be read: {problem.strerror}") from None
+            lines = read_bytes(path, _LARGEST_TOKENS, "the list of tokens").decode().replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
             raise ParameterError(f"{plain(path)} is no list of tokens") from None
         found = dict(line.split(" ", 1) for line in lines if line.count(" ") == 1)
@@ -290,12 +372,8 @@ def equip(folder: Path, study: Document, *, hosts: tuple[str, ...], clients: boo
 
 
 def read_token(path: Path) -> str:
-    """A party's token from its file."""
     try:
-        with path.open(encoding="ascii") as file:
-            token = file.read(1000).strip()
-    except OSError as problem:
-        raise ParameterError(f"the token {plain(path)} cannot be read: {problem.strerror}") from None
+        token = read_bytes(path, 1000, "the token").decode("ascii").strip()
     except UnicodeDecodeError:
         token = ""
     if len(token) != 2 * TOKEN_BYTES or not token.isalnum():

@@ -20,12 +20,16 @@ import numpy as np
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from ogive.crypto.aggregation import Round
+from ogive.crypto.aggregation import AggregationSettings, Round
 from ogive.crypto.channels import SIGNATURE_BYTES
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.queries import Answer
+from ogive.study.course import Step, release_digest
+from ogive.study.document import Study
 from ogive.study.local_client import LONGEST
+from ogive.trust.secagg.terms import opened_totals, public_bytes, shape_of
 
 QUESTION = b"ogive study question 1\n"
 REPLY = b"ogive study reply 1\n"
@@ -59,15 +63,9 @@ class Stage(IntEnum):
 class Question:
     """What the coordinator asks of one party.
 
-    Fields:
-        study: Digest of the study, 32 bytes.
-        party: Number of the party.
-        release: Number of the release within the study, from 0.
-        query: Number of the query within the release, from 0.
-        attempt: From 0; the next begins everything of this query anew.
-        stage: The step.
-        answers: The opened sums of the queries before; empty but in the first step and the last.
-        message: Of the aggregation, empty in the first step and the last; or the merged curve, in the last step.
+    Release and query count from 0, as the attempt, of which each begins everything of its query anew. The opened sums
+    of the queries before come in the first step and the last; the message is that of the aggregation, empty in the
+    first step and the last, or the merged curve in the last.
     """
 
     study: bytes
@@ -85,7 +83,6 @@ class Question:
         return self.release, self.query, self.attempt, int(self.stage)
 
     def to_bytes(self, key: Ed25519PrivateKey) -> bytes:
-        """The question, signed by the coordinator."""
         numbers = (self.party, self.release, self.query, self.attempt, self.stage, len(self.answers))
         body = b"".join(
             [
@@ -116,12 +113,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a party answers.
+    """What a party answers: its message of the aggregation, or its own curve; or that it refuses, why is in its log.
 
-    Fields:
-        question: SHA-256 of the question's bytes.
-        refused: Whether the party refuses; why is in its own log.
-        body: The party's message of the aggregation, or its own curve; empty in the last step and where it refuses.
+    The body is empty in the last step, too.
     """
 
     question: bytes
@@ -129,12 +123,10 @@ class Reply:
     body: bytes = b""
 
     def to_bytes(self, key: Ed25519PrivateKey) -> bytes:
-        """The reply, signed by the party."""
         return _signed(REPLY, self.question + bytes([self.refused]) + self.body, key)
 
     @staticmethod
     def size(body: int) -> int:
-        """Bytes of a reply with a body of `body` bytes."""
         return len(REPLY) + SIGNATURE_BYTES + 32 + 1 + body
 
     @staticmethod
@@ -148,7 +140,6 @@ class Reply:
 
 
 def digest_of(question: bytes) -> bytes:
-    """SHA-256 of a question's bytes."""
     return hashlib.sha256(question).digest()
 
 
@@ -198,9 +189,30 @@ def read_answer(reader: Reader) -> Answer:
 
 
 def read_answers(data: bytes) -> tuple[Answer, ...]:
-    """The opened sums that `write_answer` wrote one after the other."""
     reader = Reader(data, "list of opened sums")
     found = []
     while reader.left:
         found.append(read_answer(reader))
     return tuple(found)
+
+
+# --- The aggregation of one measurement, on which every participant agrees alone
+
+
+def settings_of(study: Study, release: int, step: Step, attempt: int) -> AggregationSettings:
+    """What all participants of one attempt at a measurement agree on.
+
+    All attempts at all measurements of a release have one release digest in common: a party confirms one set of parties
+    under it, and no other.
+    """
+    query = step.query
+    public = hashlib.sha256(public_bytes(query, study.unit.adjacency)).digest()
+    place = (number(release), number(step.number), number(attempt))
+    return study.aggregation.terms.settings(
+        study=digest(HashDomain.STUDY_MEASUREMENT, study.digest, *place, public),
+        release=release_digest(study, release),
+        parties=[party.key for party in study.parties],
+        server=study.coordinator,
+        length=prod(shape_of(query)),
+        totals=opened_totals(query, study.unit.adjacency),
+    )

@@ -1,4 +1,4 @@
-"""Asking an agent at its socket, as `local_socket.listen_at` says.
+"""Asking an agent at its socket, as `agent.listen_at` says.
 
 Needs Python alone, so that carriers take a copy of this file.
 """
@@ -31,3 +31,14 @@ def ask_at(path: str | os.PathLike[str], question: bytes, *, seconds: float = SE
     if len(reply) != length:
         raise ConnectionError("the agent cut the answer off")
     return reply if front[0] == 0 else None
+
+
+# --- Whether Flower, in this process, tells its makers anything
+
+QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+"""The environment in which Flower sends no telemetry and looks for no updates."""
+
+
+def lacking() -> str:
+    """What the environment of this process lacks, as a line; empty if Flower is quiet."""
+    return " ".join(f"{name}={value}" for name, value in QUIET.items() if os.environ.get(name) != value)

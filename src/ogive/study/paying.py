@@ -62,7 +62,8 @@ def over_budget(study: Document, names: Sequence[str]) -> str | None:
     """Which releases cost more than the budget of their study, in words; None where it pays for all of them."""
     releases = [study.release_named(name) for name in names]
     if study.options is None:  # merged curves are questions without the name of a study: equal ones are paid once
-        releases = [each for place, each in enumerate(releases) if not _is_asked(each, releases[:place])]
+        asked = [(each.statistic, each.privacy) for each in releases]
+        releases = [each for place, each in enumerate(releases) if asked[place] not in asked[:place]]
     if fits(study.budget, [_charge(study, release) for release in releases]):
         return None
     each = [f"{release.name} ({release.privacy})" for release in releases]
@@ -70,10 +71,6 @@ def over_budget(study: Document, names: Sequence[str]) -> str | None:
         return f"release {each[0]} costs more than the study's budget of {study.budget}"
     listed = f"{', '.join(each[:-1])} and {each[-1]}"
     return f"releases {listed} together cost more than the study's budget of {study.budget}"
-
-
-def _is_asked(release: StudyRelease, before: Sequence[StudyRelease]) -> bool:
-    return any((each.statistic, each.privacy) == (release.statistic, release.privacy) for each in before)
 
 
 def check_together(study: Document, paid: Sequence[str], name: str) -> None:
@@ -84,7 +81,6 @@ def check_together(study: Document, paid: Sequence[str], name: str) -> None:
 
 
 def _charge(study: Document, release: StudyRelease) -> Charge:
-    """What an account is charged for a release at its first query, which is all of it."""
     try:
         query, loss = first_query(study, release)
         return charge_for(release.privacy, loss, query)

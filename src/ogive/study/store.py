@@ -13,6 +13,7 @@ from sqlalchemy import Column, Connection, LargeBinary, MetaData, String, Table,
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.ledger.database import Database
+from ogive.study.document import AnyStudy
 
 CALLED = "state"
 
@@ -34,12 +35,10 @@ class Kept:
         self._connection = connection
 
     def get(self, name: str) -> bytes | None:
-        """The bytes of that name; None if there are none."""
         found = self._connection.execute(select(_KEPT.c.value).where(_KEPT.c.name == name)).scalar_one_or_none()
         return None if found is None else bytes(found)
 
     def put(self, name: str, value: bytes) -> None:
-        """Keep bytes under a name, instead of those that it had."""
         changed = self._connection.execute(update(_KEPT).where(_KEPT.c.name == name).values(value=value))
         if not changed.rowcount:
             self._connection.execute(insert(_KEPT).values(name=name, value=value))
@@ -52,35 +51,33 @@ class Kept:
         return earlier
 
     def names(self, front: str) -> list[str]:
-        """The names that begin so, in order."""
         found = self._connection.execute(select(_KEPT.c.name).where(_KEPT.c.name.startswith(front, autoescape=True)))
         return sorted(found.scalars())
 
     def drop_one(self, name: str) -> None:
-        """Forget what has this name."""
         self._connection.execute(delete(_KEPT).where(_KEPT.c.name == name))
 
     def drop(self, front: str) -> None:
-        """Forget what has a name that begins so."""
         self._connection.execute(delete(_KEPT).where(_KEPT.c.name.startswith(front, autoescape=True)))
 
 
-def begin(kept: Kept, name: str, digest: bytes, words: str) -> None:
+def begin(kept: Kept, study: AnyStudy, words: str) -> None:
     """Say of which study a state is, where it is new."""
-    _compare(kept.put_new(name, digest) or digest, digest, words)
+    _compare(kept.put_new(study.state[0], study.digest) or study.digest, study, words)
 
 
-def check(store: Store, name: str, digest: bytes, what: str) -> None:
+def check_state(store: Store, study: AnyStudy) -> None:
     """Refuse a state that nobody began for this study, such as one of the study before its file was changed."""
+    name, what = study.state
     with store.read() as kept:
         of = kept.get(name)
     if of is None:
         raise ParameterError(f"the state {plain(store.words)} is not {what} runs on")
-    _compare(of, digest, store.words)
+    _compare(of, study, store.words)
 
 
-def _compare(of: bytes, digest: bytes, words: str) -> None:
-    if of != digest:
+def _compare(of: bytes, study: AnyStudy, words: str) -> None:
+    if of != study.digest:
         raise PeerError(
             f"the state {plain(words)} is of another study, or of this one before its file was changed; give each "
             "study a state of its own"
@@ -105,7 +102,6 @@ class Store:
 
     @staticmethod
     def existing(place: str) -> Store:
-        """A place that holds a state already."""
         if "://" not in place and not Path(place).exists():
             raise ParameterError(f"there is no state {plain(place)}")
         return Store(place)
@@ -149,7 +145,6 @@ class Store:
             yield Kept(connection)
 
     def close(self) -> None:
-        """Let others run on this state."""
         if isinstance(self._held, int):
             os.close(self._held)
         elif self._held is not None:

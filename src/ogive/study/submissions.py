@@ -7,8 +7,9 @@ import hashlib
 import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -29,11 +30,8 @@ _SECONDS = 60.0
 class Hours:
     """Counts by hour. The file is for people to look at: one that is damaged is begun again.
 
-    Args:
-        folder: Holds the file.
-        stored: How many reports there are. Those that the file does not count came before the process that took them
-            was killed, and are counted in the hour in which the last of them was stored.
-        until: When that was, in seconds since 1970.
+    Of the `stored` reports, those that the file does not count came before the process that took them was killed, and
+    are counted in the hour of `until`, seconds since 1970, in which the last of them was stored.
     """
 
     def __init__(self, folder: Path, stored: int = 0, until: float = 0.0) -> None:
@@ -54,7 +52,6 @@ class Hours:
             self._all, self._changed = stored, True
 
     def add(self) -> None:
-        """Count one report now."""
         self._counts[int(time.time()) // _HOUR] += 1
         self._all += 1
         self._changed = True
@@ -91,12 +88,10 @@ class ClosedError(PeerError):
     """No more uploads are taken."""
 
 
-class Submissions:
-    """A store that holds at most one report of each person; `owner` says whose a record is, and the report in it."""
+class Submissions(ABC):
+    """A store that holds at most one report of each person."""
 
-    def __init__(
-        self, folder: Path, people: int, owner: Callable[[bytes], tuple[int, bytes]], *, closed: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, people: int, *, closed: bool = False) -> None:
         self._open = not closed
         self._changed = threading.Condition()
         until = _last_change(folder)  # before the store is opened, which may cut off what a killed process left
@@ -106,7 +101,7 @@ class Submissions:
         self._stored = 0
         try:
             for record in self._store:
-                number, report = owner(record)
+                number, report = self._owner(record)
                 self._marks[number] = _mark(report)
                 self._stored += 1
         except BaseException:
@@ -115,32 +110,33 @@ class Submissions:
         self._hours = Hours(folder, self._stored, until)
         self._committer = Committer(self._store)
 
+    @abstractmethod
+    def _owner(self, record: bytes) -> tuple[int, bytes]:
+        """Whose a record is, and the report in it."""
+
     def __len__(self) -> int:
-        """How many reports are stored."""
         return self._stored
 
     @property
     def usable(self) -> bool:
-        """Whether more can be stored before the process is started again."""
         return self._store.usable
 
     @property
     def size(self) -> int:
-        """How many bytes they take."""
         return self._store.size
 
     @property
     def by_hour(self) -> list[list[int]]:
-        """Reports stored in the last hours: the hour's first second since 1970, and how many."""
         return self._hours.last
 
-    def take(self, number: int, report: bytes, record: bytes) -> Future[None]:
-        """Store the report of a person; the same one again is as good as the first time."""
+    def _keep(self, number: int, report: bytes, record: bytes) -> Future[None]:
         mark = _mark(report)
         with self._changed:
             before = self._marks[number].tobytes()
             if before == mark:
-                return _done()
+                stored: Future[None] = Future()
+                stored.set_result(None)
+                return stored
             waiting = self._waiting.get(number)
             if waiting is not None:
                 return waiting[1] if waiting[0] == mark else _refused_after(waiting[1])
@@ -171,43 +167,12 @@ class Submissions:
             return self._stored
 
     def after(self, place: Place) -> Iterator[tuple[Place, list[bytes]]]:
-        """The records after a place in the store, some at a time, each with the place after it."""
         return self._store.after(place)
 
     def close(self) -> None:
-        """Let another process open the store."""
         self._committer.close()
         self._hours.write()
         self._store.close()
-
-
-class Stored:
-    """Reports of one kind: a subclass makes their store, and checks what is taken into it."""
-
-    _kept: Submissions
-
-    def __len__(self) -> int:
-        """How many reports are stored."""
-        return len(self._kept)
-
-    @property
-    def usable(self) -> bool:
-        """Whether more can be stored before the process is started again."""
-        return self._kept.usable
-
-    @property
-    def size(self) -> int:
-        """How many bytes they take."""
-        return self._kept.size
-
-    @property
-    def by_hour(self) -> list[list[int]]:
-        """How many were stored in which of the last hours."""
-        return self._kept.by_hour
-
-    def close(self) -> None:
-        """Let another process open the store."""
-        self._kept.close()
 
 
 def _last_change(folder: Path) -> float:
@@ -238,10 +203,4 @@ def _refused_after(earlier: Future[None]) -> Future[None]:
         future.set_exception(_another() if stored.exception() is None else lost)
 
     earlier.add_done_callback(refuse)
-    return future
-
-
-def _done() -> Future[None]:
-    future: Future[None] = Future()
-    future.set_result(None)
     return future

@@ -1,4 +1,4 @@
-"""Studies in words, for those who are asked to approve them or to take part."""
+"""Any study in words, for those who are asked to approve it or to take part."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows
 from ogive.releasing.planning.predict import Planned, plan_taken
 from ogive.releasing.planning.text import heading, tables
-from ogive.study.common import Document
-from ogive.study.document import MERGE, Study
-from ogive.study.pairs.document import PeopleStudy
+from ogive.study.document import MERGE, AnyStudy, PeopleStudy, ServersStudy, Study
 from ogive.study.pairs.terms import Meeting
-from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.uploads import report_bytes
 from ogive.trust.models import Simulation
 from ogive.trust.pairs import Pairs
@@ -21,16 +18,33 @@ from ogive.trust.servers.model import Servers
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 from ogive.trust.table import Central
 
-# --- Studies of any kind
+
+def in_words(study: AnyStudy, number: int | None) -> str:
+    """Everything that somebody has to know before taking part; `number` is their party's, server's or person's own."""
+    if isinstance(study, ServersStudy):
+        about = _servers(study, number)
+    else:
+        about = _people(study, number) if isinstance(study, PeopleStudy) else _parties(study, number)
+    who, you, owner, seen, trust, records = about
+    return "\n".join(
+        [
+            f"Study {study.name}" + (f": {study.title}" if study.title else ""),
+            f"SHA-256 {study.digest.hex()}",
+            "",
+            who,
+            *([] if number is None else [you]),
+            *([f"No pair begins after {study.deadline.isoformat()}"] if isinstance(study, PeopleStudy) else []),
+            f"The guarantee hides: {study.unit.words}",
+            f"Budget of {owner}: {study.budget}",
+            *seen,
+            "",
+            _predicted(study, records=records, trust=trust),
+            "",
+        ]
+    )
 
 
-def _named(study: Document) -> list[str]:
-    """Name, title and digest of a study."""
-    return [f"Study {study.name}" + (f": {study.title}" if study.title else ""), f"SHA-256 {study.digest.hex()}", ""]
-
-
-def predicted(study: Document, *, records: int, trust: Planned) -> str:
-    """A table for each release, of the method that it will use, and what the columns say."""
+def _predicted(study: AnyStudy, *, records: int, trust: Planned) -> str:
     plans = {}
     for release in study.releases:
         try:
@@ -41,120 +55,78 @@ def predicted(study: Document, *, records: int, trust: Planned) -> str:
     return tables(plans)
 
 
-# --- A study of organizations that keep their rows
+_About = tuple[str, str, str, list[str], Planned, int]
+"""Who takes part, who reads, whose the budget is, who sees what, and what predicts."""
 
 
-def in_words(study: Study, number: int | None) -> str:
-    """Everything that an owner of records has to know before approving; `number` is their party's, None for anybody."""
-    names = ", ".join(party.name for party in study.parties)
-    lines = [
-        *_named(study),
-        f"Parties ({len(study.parties)}): {names}",
-    ]
-    if number is not None:
-        lines.append(f"You are party {number}, {study.parties[number - 1].name}.")
-    lines += [
-        f"The guarantee hides: {study.unit.words}",
-        f"Budget of your records for all releases together: {study.budget}",
-        *(_merging(study) if study.trust == MERGE else _adding(study)),
-        "",
-    ]
-    return "\n".join([*lines, _predicted(study)]) + "\n"
-
-
-def _adding(study: Study) -> list[str]:
-    """Who sees what where only sums are opened."""
-    options = study.aggregation
-    together = options.colluding
-    return [
-        *(said for _, said in trust_rows(options.terms.assumption(simulated=False))),
-        f"Who could learn more: the coordinator together with more than {_parties(together)} of this list.",
-        "The coordinator sees who takes part and when"
-        + (", and the number of records of each party." if study.unit.adjacency is Adjacency.REPLACE else "."),
-        f"Up to {_parties(options.dropouts)} may leave a release; it is then released without their records."
-        if options.dropouts
-        else "Every party has to stay to the end of a release.",
-    ]
-
-
-def _merging(study: Study) -> list[str]:
-    """Who sees what where each party releases its own curve."""
-    return [
-        "Your agent releases a curve of your records alone, under your own ledger. The coordinator adds the curves up.",
-        "Everyone may see your curve. It is private by itself, and nobody else has to be trusted.",
-        "The sum has the noise of all parties: as a share of all records, your own curve's error divided by the square "
-        f"root of {len(study.parties)} where all are of one size.",
-        f"Up to {_parties(study.dropouts)} may be missing from the sum."
-        if study.dropouts
-        else "Every party has to send one.",
-    ]
-
-
-def _parties(number: int) -> str:
-    return "1 party" if number == 1 else f"{number} parties"
-
-
-def _predicted(study: Study) -> str:
-    """Predicted errors, bytes and time."""
+def _parties(study: Study, number: int | None) -> _About:
+    count, records = len(study.parties), study.records
+    trust: Planned = Central
     if study.trust == MERGE:
-        return predicted(study, records=max(study.records // len(study.parties), 1), trust=Central)
-    options = study.aggregation
-    simulation = Simulation(SecAgg, parties=len(study.parties), colluding=options.colluding, dropouts=options.dropouts)
-    return predicted(study, records=study.records, trust=simulation)
+        records = max(records // count, 1)
+        seen = [
+            "Your agent releases a curve of your records alone, under your own ledger. "
+            "The coordinator adds the curves up.",
+            "Everyone may see your curve. It is private by itself, and nobody else has to be trusted.",
+            "The sum has the noise of all parties: as a share of all records, your own curve's error divided by the "
+            f"square root of {count} where all are of one size.",
+            f"Up to {_some(study.dropouts)} may be missing from the sum."
+            if study.dropouts
+            else "Every party has to send one.",
+        ]
+    else:
+        options = study.aggregation
+        trust = Simulation(SecAgg, parties=count, colluding=options.colluding, dropouts=options.dropouts)
+        seen = [
+            *(said for _, said in trust_rows(study.assumption)),
+            f"Who could learn more: the coordinator together with more than {_some(options.colluding)} of this list.",
+            "The coordinator sees who takes part and when"
+            + _public(study, ", and the number of records of each party."),
+            f"Up to {_some(options.dropouts)} may leave a release; it is then released without their records."
+            if options.dropouts
+            else "Every party has to stay to the end of a release.",
+        ]
+    who = f"Parties ({count}): {', '.join(party.name for party in study.parties)}"
+    you = f"You are party {number}, {study.parties[(number or 1) - 1].name}."
+    return who, you, "your records for all releases together", seen, trust, records
 
 
-# --- A study whose servers add up what people upload
-
-_SENT = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums of its records in shares"}
-
-
-def servers_in_words(study: ServersStudy, number: int | None) -> str:
-    """Everything that somebody has to know before uploading, or before running the server of that number."""
-    names = ", ".join(server.name for server in study.servers)
+def _servers(study: ServersStudy, number: int | None) -> _About:
+    words = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums of its records in shares"}
+    kinds = " and ".join(dict.fromkeys(words[each.uploads.kind] for each in study.collected))
+    names = [server.name for server in study.servers]
+    terms = study.terms
     sender = "each organization" if study.organizations else "a person"
-    kinds = " and ".join(dict.fromkeys(_SENT[each.uploads.kind] for each in study.collected))
-    lines = [
-        *_named(study),
-        f"Servers ({len(study.servers)}): {names}; {study.servers[0].name} takes the uploads",
-    ]
-    if number is not None:
-        lines.append(f"You run server {number}, {study.servers[number].name}.")
-    lines += [
-        f"The guarantee hides: {study.unit.words}",
-        f"Budget of each person's record for all releases together: {study.budget}",
+    seen = [
         *(said for _, said in trust_rows(study.assumption)),
         f"What {sender} sends once: {kinds}, {report_bytes(study):,} bytes, each part encrypted to one server.",
-        "Every server sees who uploads and when"
-        + (", and the number of uploads is published." if study.unit.adjacency is Adjacency.REPLACE else "."),
-        "",
+        "Every server sees who uploads and when" + _public(study, ", and the number of uploads is published."),
     ]
-    terms = study.terms
     options = {"servers": terms.servers, "upload": terms.upload, "parties": terms.parties, "colluding": terms.colluding}
-    simulation = Simulation(Servers, **options)
-    return "\n".join([*lines, predicted(study, records=study.records, trust=simulation)]) + "\n"
+    who = f"Servers ({len(names)}): {', '.join(names)}; {names[0]} takes the uploads"
+    you = f"You run server {number}, {names[number or 0]}."
+    owner = "each person's record for all releases together"
+    return who, you, owner, seen, Simulation(Servers, **options), study.records
 
 
-# --- A study of people who meet in pairs
-
-
-def people_in_words(study: PeopleStudy, number: int | None) -> str:
-    """Everything that a person has to know before taking part."""
+def _people(study: PeopleStudy, number: int | None) -> _About:
     protocol = Meeting.of(study).protocol
     sent = max(sum(pair_bytes(circuit).values()) for circuit in protocol.circuits.values())
-    lines = [
-        *_named(study),
+    who = (
         f"People: {study.records:,}, who meet in {len(protocol.design):,} pairs, each person in at most "
-        f"{int(protocol.agreed.max())}",
-    ]
-    if number is not None:
-        lines.append(f"You are person {number}, in {int(protocol.agreed[number - 1])} of them.")
-    lines += [
-        f"No pair begins after {study.deadline.isoformat()}",
-        f"The guarantee hides: {study.unit.words}",
-        f"Budget of each person's record: {study.budget}",
+        f"{int(protocol.agreed.max())}"
+    )
+    you = f"You are person {number}, in {int(protocol.agreed[(number or 1) - 1])} of them."
+    seen = [
         *(said for _, said in trust_rows(study.assumption)),
         f"The two people of a pair send {sent:,} bytes, most of them to each other.",
-        "",
-        predicted(study, records=study.records, trust=Simulation(Pairs)),
     ]
-    return "\n".join(lines) + "\n"
+    return who, you, "each person's record", seen, Simulation(Pairs), study.records
+
+
+def _public(study: AnyStudy, words: str) -> str:
+    return words if study.unit.adjacency is Adjacency.REPLACE else "."
+
+
+def _some(number: int) -> str:
+    return "1 party" if number == 1 else f"{number} parties"

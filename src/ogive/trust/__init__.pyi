@@ -1,7 +1,7 @@
 from .base import Opening as Opening
 from .base import TrustModel as TrustModel
 from .collected import Collected as Collected
-from .every import TRUST_MODELS as TRUST_MODELS
+from .models import TRUST_MODELS as TRUST_MODELS
 from .models import Simulation as Simulation
 from .models import TrustOf as TrustOf
 from .pairs import Pairs as Pairs

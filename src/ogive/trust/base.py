@@ -153,6 +153,19 @@ class TrustOptions(ABC):
         return ()
 
 
+def check_classes_named(query: Query, who: str) -> None:
+    """Refuse a label whose other class nobody named: owners of single records, or of some, do not see what it is."""
+    from ogive.columns import Label  # a help needs neither
+    from ogive.records.contributions import columns_of
+
+    for column in columns_of(query.aggregate):
+        if isinstance(column, Label) and column.negative is None:
+            other = "`negative='no'`" if isinstance(column.positive[0], str) else "`negative=0`"
+            raise ParameterError(
+                f"{who} cannot compare which other class they mean; say the negative class, for example {other}"
+            )
+
+
 class TrustModel(ABC):
     """Who holds the records, and who adds the noise."""
 

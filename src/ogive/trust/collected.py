@@ -22,11 +22,7 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class CollectedOptions(TrustOptions):
-    """What is known of a collection before anything is estimated.
-
-    Fields:
-        collection: Says how many people were asked, and how many reported so far.
-    """
+    """What is known of a collection before anything is estimated."""
 
     name: ClassVar[str] = "local"
     serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})

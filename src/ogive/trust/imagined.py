@@ -32,7 +32,7 @@ from ogive.queries import (
 )
 from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.selection import JointQuantilesQuery, NoisyMaxQuery
-from ogive.trust.options import ClearOptions
+from ogive.trust.models import ClearOptions
 
 # public and fixed: a plan is the same whenever it is made
 _NODES = 0x706C616E
@@ -67,7 +67,6 @@ class Imagined:
         return answers.get(query.kind, self._counted)(query)
 
     def with_noise(self, query: QueryT) -> QueryT:
-        """The query with the noise that its answer will have."""
         strategy = getattr(query, "strategy", None)
         held: Any = query
         wider: QueryT
@@ -81,7 +80,6 @@ class Imagined:
         return wider
 
     def _counted(self, query: CuratorQuery) -> Answer:
-        """The answer of a curator, or of parties who add up shares."""
         exact, wider = self._exact(query.aggregate), self.with_noise(query)
         values = wider.answer(exact, None if self._run is None else nodes_for(wider, self._run))
         totals = query.totals(exact, self._adjacency)
@@ -136,7 +134,6 @@ class _WholeLevels:
         self._seed = seed
 
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
-        """Noise of all nodes of a level, same shape as `nodes`."""
         random = np.random.Generator(np.random.SFC64([_NODES, *self._seed, level]))
         if isinstance(law, DiscreteGaussian) and law.variance >= _WIDE:
             drawn: Int64 = np.rint(random.normal(0.0, law.variance**0.5, len(nodes))).astype(np.int64)

@@ -32,7 +32,7 @@ from ogive.queries import Answer, PairsQuery
 from ogive.queries.pairs import Evaluate
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.trust.options import CLEAR, GARBLED, PairsOptions
+from ogive.trust.models import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable, TableOpening
 
 _EVALUATE: dict[str, Evaluate] = {GARBLED: garbled_outputs, CLEAR: evaluate}
@@ -147,7 +147,6 @@ class PairsOpening(TableOpening[PairsQuery]):
         return Answer(values, query.totals(rows, self._adjacency))
 
     def context(self, query: PairsQuery) -> bytes:
-        """Digest of all that fixes the pairs and their noise."""
         first, came = self._designs(query)
         query.check(came, first.degrees)
         return self._digest(query)

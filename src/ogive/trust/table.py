@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+import dataclasses
+import hashlib
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -11,6 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ogive.columns import Schema
 from ogive.core.arrays import Int64
 from ogive.core.checks import Progress
+from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
@@ -19,7 +24,7 @@ from ogive.queries import Aggregate, Answer, CuratorQuery, ReportsQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening, QueryT, TableModel
-from ogive.trust.options import CentralOptions, ClearOptions, LocalOptions
+from ogive.trust.models import CentralOptions, ClearOptions, LocalOptions
 
 
 class SingleTable(TableModel):
@@ -52,46 +57,29 @@ class SingleTable(TableModel):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of this table, as it is."""
         return cls(data, person=person, max_rows_per_person=max_rows_per_person)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record, or one person where a person column was named."""
         kept = self.records
         return PrivacyUnit(adjacency, kept.person, kept.max_rows_per_person, row_choice=kept.row_choice)
 
     def count(self) -> int:
-        """Records, after bounding."""
         return self.records.count()
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the records."""
         return self.records.digest()
 
     def schema(self) -> Schema:
-        """What the columns of the table hold."""
         return self.records.schema()
 
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse columns that the table lacks.
-
-        Raises:
-            DataError: one is not there; says which are.
-        """
         self.records.check_columns(columns)
-
-
-class Aggregated(Protocol):
-    """What exact sums can be asked of: records, or sums that somebody made of them."""
-
-    def aggregate(self, aggregate: Aggregate) -> Int64:
-        """The exact integers that a query needs."""
 
 
 class TableOpening(Opening[QueryT]):
     """One release of one table, fixed to its data, adjacency and secret."""
 
-    def __init__(self, records: Aggregated, adjacency: Adjacency, secret: bytes) -> None:
+    def __init__(self, records: Any, adjacency: Adjacency, secret: bytes) -> None:
         self._records = records
         self._adjacency = adjacency
         self.secret = secret
@@ -228,3 +216,90 @@ class _LocalOpening(TableOpening[ReportsQuery]):
 
     def context(self, query: ReportsQuery) -> bytes:
         return query.digest(self._aggregate(query.rows), self._adjacency)
+
+
+# --- Several parties with the records of different people: reading them, and saying at which one something is wrong
+
+ReadT = TypeVar("ReadT")
+
+
+@contextmanager
+def naming(number: int, parties: int) -> Iterator[None]:
+    """Say at which of several parties, counted from 1, something is wrong."""
+    try:
+        yield
+    except (DataError, ParameterError) as problem:
+        if parties == 1:
+            raise
+        raise problem.prefixed(f"party {number + 1}") from None
+
+
+class SeveralTables(TableModel):
+    """A trust model of parties who hold a table each; no person is in two of them."""
+
+    parties: tuple[Records, ...]
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        first = self.parties[0]
+        return PrivacyUnit(adjacency, first.person, first.max_rows_per_person, row_choice=first.row_choice)
+
+    def count(self) -> int:
+        """Records of all parties who take part, after bounding."""
+        return sum(_at_each(self.parties, Records.count, without=self.absent))
+
+    @property
+    def absent(self) -> frozenset[int]:
+        return frozenset()
+
+    def data_digest(self) -> bytes:
+        found = hashlib.sha256(b"ogive parties\n")
+        for digest in _at_each(self.parties, Records.digest):
+            found.update(digest)
+        return found.digest()
+
+    def schema(self) -> Schema:
+        """What the columns hold at the first party who has any records; all parties have the same columns."""
+        first = next((each for each in self.parties if not each.is_empty), self.parties[0]).schema()
+        return dataclasses.replace(first, with_missing=self._with_missing)
+
+    def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:
+        found = {name for each in self.parties for name in each.schema().with_missing(columns)}
+        return tuple(name for name in columns if name in found)
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        for records in self.parties:
+            records.check_columns(columns)
+
+
+def _at_each(
+    parties: Sequence[Records], read: Callable[[Records], ReadT], *, without: Container[int] = ()
+) -> Iterator[ReadT]:
+    """What is read of the records of every party but some, counted from 1."""
+    for number, records in enumerate(parties):
+        if number + 1 not in without:
+            with naming(number, len(parties)):
+                found = read(records)
+            yield found
+
+
+def read_parties(
+    parties: Sequence[Any], *, person: str | None, max_rows_per_person: int, na_values: NaValues = ()
+) -> tuple[Records, ...]:
+    """The records of every party, bounded per person; a party may have none."""
+    known: dict[object, int] = {}
+    for number, data in enumerate(parties, 1):
+        same = Path(data).resolve() if isinstance(data, str | Path) else id(data)
+        if same in known:
+            raise ParameterError(
+                f"parties {known[same]} and {number} have the very same records, so everybody would count twice"
+            )
+        known[same] = number
+    read = []
+    for number, data in enumerate(parties):
+        with naming(number, len(parties)):
+            read.append(Records.of_party(data, na_values=na_values).bounded(person, max_rows_per_person))
+    return tuple(read)
+
+
+def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64, ...]:
+    return tuple(_at_each(parties, lambda records: records.aggregate(aggregate)))

@@ -21,7 +21,7 @@ from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.statistics.methods.plan import curve_errors, total_known
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
-from ogive.trust.options import CentralOptions
+from ogive.trust.models import CentralOptions
 
 RECORDS = 5_000
 VALUES = np.random.default_rng(5).gamma(4.0, 8.0, size=RECORDS)

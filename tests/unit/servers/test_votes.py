@@ -15,8 +15,8 @@ from ogive.pate import tally
 from ogive.queries import Ballots, VotesQuery
 from ogive.records.contributions import Contributions
 from ogive.trust import Servers
+from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
-from ogive.trust.servers.options import ServersOptions
 from ogive.trust.servers.server import Server
 from ogive.trust.servers.uploads import SUMS, TABLES
 

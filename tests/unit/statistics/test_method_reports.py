@@ -23,7 +23,7 @@ from ogive.strategies import ReportedTree
 from ogive.strategies.reported import read_reports
 from ogive.strategies.smoothing import SMOOTHINGS, smooth
 from ogive.trust import SecAgg
-from ogive.trust.options import LocalOptions
+from ogive.trust.models import LocalOptions
 from tests.helpers.smoothing import cost, violation, whitened
 
 BINS, RECORDS = 32, 3_000

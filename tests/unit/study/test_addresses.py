@@ -4,7 +4,7 @@ import pytest
 
 from ogive.errors import ParameterError
 from ogive.study.carriers import Connection
-from ogive.study.https.sending import Sender, read_address
+from ogive.study.https import Sender, read_address
 from ogive.study.pairs.joining import _address
 
 WRONG = (

@@ -5,16 +5,14 @@ import shutil
 import numpy as np
 import pytest
 from helpers.scope import is_everything, size
-from helpers.study import AGE, Trial, key_of, people, text_of
+from helpers.study import AGE, Trial, carry, key_of, people, text_of
 
 from ogive import Ledger, PureDP
 from ogive.crypto.aggregation import AggregationServer
 from ogive.errors import PeerError
 from ogive.study import agent as agent_module
-from ogive.study.carriers import carry
 from ogive.study.course import course
-from ogive.study.frames import Question, Reply, Stage
-from ogive.study.result import settings_of
+from ogive.study.frames import Question, Reply, Stage, settings_of
 
 # noise that a difference of two sums would have to show: without it the difference is exact
 LOUD = AGE | {"privacy": "{ epsilon = 0.01 }"}

@@ -10,14 +10,13 @@ import pytest
 from helpers.full_disk import full_disk
 from helpers.postgres import server
 from helpers.scope import is_everything, size
-from helpers.study import Trial, key_of, text_of
+from helpers.study import Trial, carry, key_of, text_of
 from helpers.study_service import Serving, running
 from helpers.waiting import PATIENCE, ended, until
 
 from ogive import PureDP
 from ogive.errors import LedgerError
 from ogive.statistics.kinds import read_recorded
-from ogive.study.carriers import carry
 from ogive.study.coordinator import Coordinator
 from ogive.study.frames import Question
 from ogive.study.store import Store

@@ -11,16 +11,15 @@ import types
 import pytest
 from helpers.flower import listening
 from helpers.forked import Forked
-from helpers.study import Trial, text_of
+from helpers.study import Trial, carry, text_of
 from helpers.study_service import Serving, running
 from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.errors import ParameterError
-from ogive.study.carriers import carry
+from ogive.study import flower as writing
 from ogive.study.document import Study
-from ogive.study.flower import app as writing
-from ogive.study.flower.app import write_app
-from ogive.study.flower.relay.quiet import QUIET, lacking
+from ogive.study.flower import write_app
+from ogive.study.local_client import QUIET, lacking
 
 TEXT = text_of(3, dropouts=0)
 

@@ -3,18 +3,17 @@
 import numpy as np
 import pytest
 from helpers.scope import is_everything, size
-from helpers.study import AGE, Trial, key_of, text_of
+from helpers.study import AGE, Trial, carry, key_of, text_of
 
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
 from ogive.statistics.kinds import read_recorded
 from ogive.study.agent import OwnPart
-from ogive.study.carriers import carry
 from ogive.study.common import LARGEST_FILE
 from ogive.study.course import course
 from ogive.study.document import Study
 from ogive.study.frames import QUESTION, Stage
-from ogive.trust.secagg.contribution import Contribution
+from ogive.trust.secagg.terms import Contribution
 
 GINI = {
     "name": "gini", "statistic": "ustat", "privacy": "{ epsilon = 1 }", "kernel": "'gini'", "columns": "['age']",

@@ -13,14 +13,14 @@ import tracemalloc
 import httpx
 import pytest
 from helpers.scope import is_everything, size
-from helpers.study import AGE, Trial, key_of, text_of
+from helpers.study import AGE, Trial, carry, key_of, text_of
 from helpers.study_service import Proxy, Serving, free_port, running
 from helpers.waiting import PATIENCE, ended, in_thread, until
 from starlette.requests import Request
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study import enrolment
-from ogive.study.carriers import Connection, carry
+from ogive.study.carriers import Connection
 from ogive.study.enrolment import equip, read_token
 from ogive.study.frames import Question, Stage
 from ogive.study.https import service as serving_module

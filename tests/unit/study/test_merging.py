@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 from helpers.scope import is_everything
-from helpers.study import AGE, Trial, key_of, people, text_of
+from helpers.study import AGE, Trial, carry, key_of, people, text_of
 
 import ogive
 from ogive import PureDP
 from ogive.errors import ParameterError, PeerError
 from ogive.statistics.kinds import read_recorded
-from ogive.study.carriers import carry
-from ogive.study.document import Study, template
+from ogive.study.document import Study
+from ogive.study.enrolment import template
 from ogive.study.frames import Question, Reply, Stage, digest_of
 
 OWN = AGE | {"method": "'hat_ls'"}
@@ -184,7 +184,7 @@ def test_what_cannot_be_merged_or_voted_on_is_refused_in_one_line(text, words):
 def test_the_file_of_a_new_study_can_be_read(trust):
     from helpers.study import public
 
-    text = template("x", coordinator=public(0), parties={"a": public(1), "b": public(2)}, records=10, trust=trust)
+    text = template("x", trust, coordinator=public(0), members={"a": [public(1)], "b": [public(2)]}, records=10)
     assert Study.parse(text.encode()).trust == trust
 
 

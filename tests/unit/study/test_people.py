@@ -31,13 +31,12 @@ from ogive.errors import (
 from ogive.privacy import PureDP
 from ogive.releasing.session.statement import statement
 from ogive.statistics.kinds import read_recorded
+from ogive.study.document import PeopleStudy, read_study
 from ogive.study.enrolment import equip
 from ogive.study.pairs import service as of_pairs
-from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import NOTES, Notes, OwnRecord, _pay
 from ogive.study.pairs.service import PairsService
 from ogive.study.pairs.terms import Meeting
-from ogive.study.reading import read_study
 from ogive.study.store import Store
 
 ECDF = '[[release]]\nname = "a"\nstatistic = "ecdf"\nprivacy = {epsilon = 1}\ncolumn = "a"\nbounds = [0, 1]'

@@ -10,12 +10,11 @@ import random
 
 import pytest
 from helpers.scope import size
-from helpers.study import AGE, Trial, key_of, people, text_of
+from helpers.study import AGE, Trial, carry, key_of, people, text_of
 
 from ogive import PureDP
 from ogive.errors import PeerError
 from ogive.study.agent import Agent
-from ogive.study.carriers import carry
 from ogive.study.frames import Question, Reply
 from ogive.study.store import Store
 

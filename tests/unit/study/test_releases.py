@@ -6,12 +6,11 @@ import re
 import numpy as np
 import pytest
 from helpers.scope import is_everything, size
-from helpers.study import AGE, Trial, text_of
+from helpers.study import AGE, Trial, carry, text_of
 
 from ogive import PureDP
 from ogive.errors import BudgetError
 from ogive.statistics.kinds import read_recorded
-from ogive.study.carriers import carry
 from ogive.study.coordinator import Progress
 from ogive.study.document import Study
 from ogive.study.frames import Stage

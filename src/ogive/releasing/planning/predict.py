@@ -38,7 +38,7 @@ from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Rehea
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
 from ogive.trust.base import TrustOptions
 from ogive.trust.imagined import Imagined
-from ogive.trust.options import ClearOptions
+from ogive.trust.models import ClearOptions
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""

@@ -1,4 +1,4 @@
-"""What the services of a study share: limits on connections, responses, reports by POST, and values that many ask for.
+"""What the services of a study share: limits on connections, responses, bodies, and values that many ask for.
 
 Strangers open connections; each says what it wants soon and in few bytes, or it ends. A process has a number of places
 for connections. Where all are taken and another connection comes, one of those ends of which no whole request is being
@@ -16,7 +16,6 @@ import resource
 import time
 from asyncio import constants, sslproto
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from concurrent.futures import Future
 from typing import Any, ClassVar, Generic, TypeVar
 
 from starlette.applications import Starlette
@@ -28,9 +27,6 @@ from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
-
-from ogive.errors import PeerError, RefusalError
-from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
@@ -69,7 +65,6 @@ class Places:
         return len(self._transports)
 
     def opened(self, transport: asyncio.Transport) -> Any:
-        """A connection was opened. Returns what it is known by."""
         ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
         client = tuple(end[:2] for end in ends) if all(isinstance(end, tuple) for end in ends) else id(transport)
         if client not in self._transports:
@@ -80,7 +75,6 @@ class Places:
         return client
 
     def closed(self, client: Any) -> None:
-        """A connection has ended."""
         if self._transports.pop(client, None) is not None:
             self.stays(client)
 
@@ -105,7 +99,6 @@ class Places:
 
 
 def _network(client: Any) -> str:
-    """The address of a client, or the network of its site."""
     host = client[0][0] if isinstance(client, tuple) else ""
     if ":" not in host:
         return str(host)
@@ -189,14 +182,12 @@ class Connection(HttpToolsProtocol):
     _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request."""
         super().connection_made(transport)
         if self.places is not None:
             self._at = self.places.opened(transport)
         self._await()
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
         if self._head is None and self._body is None and (self.cycle is None or self.cycle.response_complete):
             self._await()
         self._bytes += len(data)
@@ -205,56 +196,47 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing."""
         self._stop("_head", "_body", "_unread")
         if self.places is not None:
             self.places.closed(self._at)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client reads too slowly."""
         if self._unread is None:
             self._unread = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
         self._waits()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """The client has read on."""
         self._stop("_unread")
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
             self._stays()
         super().resume_writing()
 
     def on_message_begin(self) -> None:
-        """A head begins."""
         self._await()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Read on."""
         self._add(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Read on."""
         self._add(len(name) + len(value) + len(": \r\n"))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """A head is complete, and a body begins."""
         self._stop("_head")
         self._bytes, self._body_bytes, self._since = 0, 0, self.loop.time()
         self._body = self.loop.call_later(BODY_SECONDS, self._check)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Read on."""
         self._bytes = 0
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """A request is complete."""
         self._bytes = 0
         self._stop("_body")
         self._stays()
@@ -312,12 +294,10 @@ class Encrypted(sslproto.SSLProtocol):
     """A connection of TLS that has its place before its handshake."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin the handshake."""
         self._at = Connection.places.opened(transport) if Connection.places is not None and self._server_side else None
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """The connection has ended."""
         if Connection.places is not None and self._at is not None:
             Connection.places.closed(self._at)
         super().connection_lost(exc)
@@ -331,7 +311,6 @@ class WebSocket(WebSocketsSansIOProtocol):
     """
 
     def shutdown(self) -> None:
-        """End the connection."""
         try:
             super().shutdown()
         except InvalidState:
@@ -353,7 +332,6 @@ class OneLine(logging.Filter):
         self._next: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether something is logged."""
         message = record.getMessage()
         for beginning, said in self._SAID.items():
             if message.startswith(beginning):
@@ -378,7 +356,6 @@ def limit(most: int) -> None:
 
 
 def allow_files(count: int) -> None:
-    """Let this process open so many files, or as many as it may."""
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if most == resource.RLIM_INFINITY else min(count, most)
     if now != resource.RLIM_INFINITY and now < wanted:
@@ -402,7 +379,6 @@ def exact(*, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette] | None =
 
 @contextlib.asynccontextmanager
 async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """The lifespan of a service that does some work all the time."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -430,85 +406,29 @@ def html(page: str, *, more: str = "") -> Response:
     )
 
 
-# --- Reports that people send once each: first who it is, then a short body in a short time
-
-LOG = logging.getLogger("ogive.study")
-
-REPORT_SECONDS = 30.0
-"""How long the body of a report may take to come."""
+# --- Who sends a request, and its body in a short time
 
 
-class Taking:
-    """The reports of a service, each sent by POST with its owner's credential."""
+def bearer(request: Request) -> str:
+    """The token that a request shows; empty without one."""
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    return shown if scheme.lower() == "bearer" else ""
 
-    def __init__(
-        self, *, longest: int, person: Callable[[str], int], take: Callable[[int, bytes], Future[None]]
-    ) -> None:
-        self._longest = longest
-        self._person = person
-        self._take = take
-        self.counts = {"reports": 0, "refused": 0, "bytes_in": 0}
 
-    def before(self, others: ASGIApp, path: str) -> ASGIApp:
-        """An application that takes reports at a path, past the router, since they come by the thousand each second."""
-
-        async def application(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http" and scope["path"] == path:
-                response = await self.answer(Request(scope, receive))
-                await response(scope, receive, send)
-            else:
-                await others(scope, receive, send)
-
-        return application
-
-    async def answer(self, request: Request) -> Response:
-        """The answer to one report: 201 once it is durable, and one line if it is refused."""
-        if request.method != "POST":
-            return self.refused("reports are sent by POST", 405)
-        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-        try:
-            if scheme.lower() != "bearer":
-                raise NotEnrolledError
-            number = self._person(shown)
-        except NotEnrolledError:
-            return self.refused("this needs the credential of somebody who is enrolled in this study", 401)
-        is_known(request.scope)
-        try:
-            async with asyncio.timeout(REPORT_SECONDS):
-                report = await self._body(request)
-            if report is None:
-                return self.refused(f"a report of this study has {self._longest} bytes", 413)
-            await asyncio.wrap_future(self._take(number, report))
-        except TimeoutError:
-            return self.refused("the report came too slowly", 408)
-        except ClientDisconnect:
-            return self.refused("the report was cut off", 400)
-        except OtherReportError as problem:
-            return self.refused(str(problem), 409)
-        except ClosedError as problem:
-            return self.refused(str(problem), 410)
-        except PeerError as problem:
-            return self.refused(str(problem), 400)
-        except RefusalError as problem:
-            LOG.error("a report is not stored: %s", problem)
-            return self.refused("the report could not be stored now; send it again", 503)
-        self.counts["reports"] += 1
-        self.counts["bytes_in"] += len(report)
-        return Response(status_code=201)
-
-    async def _body(self, request: Request) -> bytes | None:
-        """The body; None if it is longer than a report."""
-        found = bytearray()
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > self._longest:
-                return None
-        return bytes(found)
-
-    def refused(self, text: str, status: int) -> Response:
-        """One line that says why nothing was stored."""
-        self.counts["refused"] += 1
-        return line(text, status)
+async def admit(
+    request: Request, add: Callable[[bytes], bool], *, what: str, most: str, seconds: float | None
+) -> tuple[str, int] | None:
+    """Read a body, whose parts `add` takes while they fit; or why it is not taken, and the status that says so."""
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                if not add(chunk):
+                    return most, 413
+    except TimeoutError:
+        return f"the {what} came too slowly", 408
+    except ClientDisconnect:
+        return f"the {what} was cut off", 400
+    return None
 
 
 # --- What strangers ask for and the disk knows, read at most once a second, however many ask
@@ -527,7 +447,6 @@ class Recent(Generic[T]):
         self._found: tuple[float, T] | None = None
 
     async def get(self) -> T:
-        """The value, at most `SECONDS` old."""
         async with self._one:
             if self._found is None or time.monotonic() - self._found[0] >= SECONDS:
                 begun = time.monotonic()

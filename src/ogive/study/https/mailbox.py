@@ -58,14 +58,9 @@ def read(response: httpx.Response, most: int) -> bytes:
 
 
 class Mailbox:
-    """A party's place at the service.
+    """A party's place at the service, which is asked to wait so many seconds for a question, at most 1/4 of a step.
 
-    Args:
-        url: Of the service, such as "https://study.example.org:8443".
-        name: Of the party.
-        token: The party's.
-        context: Says whose certificate is believed, and holds the party's own, if it has one.
-        wait: How many seconds the service is asked to wait for a question, at most a quarter of a step.
+    The context says whose certificate is believed, and holds the party's own, if it has one.
     """
 
     def __init__(self, url: str, name: str, token: str, context: ssl.SSLContext, *, wait: float) -> None:
@@ -106,5 +101,4 @@ class Mailbox:
         self._client.timeout = httpx.Timeout(self._wait + slow, connect=min(slow, _CONNECT_SECONDS))
 
     def close(self) -> None:
-        """Close the connection."""
         self._client.close()

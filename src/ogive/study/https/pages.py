@@ -1,45 +1,42 @@
-"""What people see of a study in a browser: who is connected, what each step waits for, and what was released."""
+"""The shell that all services of a study have: their file, status, health, metrics, pages, and what was released."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ogive.errors import ParameterError
+from ogive.errors import LedgerError, ParameterError, PeerError, RefusalError
 from ogive.provenance import Provenance
 from ogive.report import chart_svg, render_report
-from ogive.report.budget import totals
 from ogive.showing.parts import PICTURES, Html, document, fine, say, table, tag
 from ogive.statistics.kinds import read_recorded
-from ogive.study.coordinator import in_the_sum, is_connected
-from ogive.study.https.connections import html, line
+from ogive.study.common import LOG
+from ogive.study.https.connections import Recent, admit, bearer, html, is_known, line
+from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 REFRESH_SECONDS = 5
 
 
 @dataclass(frozen=True)
 class Released:
-    """What the page of a study shows of a release.
-
-    Fields:
-        provenance: Its price among others.
-        picture: The main chart as an SVG file; None where only single values were released.
-    """
+    """What the page of a study shows of a release; no picture where only single values were released."""
 
     provenance: Provenance
     picture: str | None
 
     @staticmethod
     def of(found: dict[str, Any]) -> Released:
-        """From the release as plain data."""
         estimate = read_recorded(found)
         assert estimate.provenance is not None, "releases of a study have one"
         try:
@@ -49,120 +46,43 @@ class Released:
         return Released(estimate.provenance, picture)
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+def study_page(told: dict[str, Any], lead: str, parts: Sequence[Html | None], foot: str, *, what: str = "Study") -> str:
     """The page of a study, which the browser reads again every few seconds."""
     title = told["title"] or told["study"]
-    connected = sum(is_connected(party) for party in told["parties"])
     return document(
         title,
-        tag("header", tag("h1", title), say(_lead(told, connected))),
-        tag(
-            "main",
-            table(
-                "Releases",
-                ("release", "state", "guarantee", "parties in the sum"),
-                [(release_link(each), _cells(each, told["parties"])) for each in told["releases"]],
-                texts=(1, 2, 3),
-            ),
-            *(_reasons(each) for each in told["releases"]),
-            _as_json(released),
-            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
-            table(
-                "Parties",
-                ("party", "agent", "asked for this step"),
-                [
-                    (
-                        party["name"],
-                        (_agent(party), "waiting for its reply" if party["name"] in told["waiting_for"] else "-"),
-                    )
-                    for party in told["parties"]
-                ],
-                texts=(1, 2),
-            ),
-        ),
-        tag(
-            "footer",
-            say(_spent(told["budget"], [each.provenance for each in released.values()])),
-            fine(f"Study {told['study']}, SHA-256 {told['digest']}"),
-        ),
+        tag("header", tag("h1", title), say(lead)),
+        tag("main", *parts),
+        tag("footer", say(foot), fine(f"{what} {told['study']}, SHA-256 {told['digest']}")),
         refresh=REFRESH_SECONDS,
         policy=PICTURES,
     )
 
 
+def by_hour(caption: str, heading: str, counts: list[list[int]]) -> Html:
+    rows = [(time.strftime("%Y-%m-%d %H:00", time.gmtime(first)), (f"{count:,}",)) for first, count in counts]
+    return table(caption, ("hour (UTC)", heading), rows or [("none", ("0",))])
+
+
 def release_page(name: str, found: dict[str, Any]) -> str:
-    """The page of a release: its curve with its band, its error and its guarantee."""
     return render_report([read_recorded(found)], title=name)
 
 
-def _lead(told: dict[str, Any], connected: int) -> str:
-    parties = f"{connected} of {len(told['parties'])} parties are connected."
-    running = [each for each in told["releases"] if each["state"] == "running"]
-    if not running:
-        return f"{parties} No release is running."
-    waiting = ", ".join(told["waiting_for"]) or "nobody"
-    return f"{parties} Release {running[0]['name']} is at the step {running[0]['step']} and waits for {waiting}."
-
-
 def release_link(release: dict[str, Any]) -> Html:
-    """The name of a release, and where its page is once it is released."""
     if release["state"] == "released":
         return tag("a", release["name"], href=f"/releases/{release['name']}")
     return Html(release["name"])  # a name of a study has no character that means anything in HTML
 
 
-def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
-    state = release["state"]
-    if state == "running":
-        state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
-    return state, release["privacy"], in_the_sum(release, parties) or "-"
-
-
-def hour(seconds: int) -> str:
-    """The name of the hour that begins so many seconds after 1970."""
-    return time.strftime("%Y-%m-%d %H:00", time.gmtime(seconds))
-
-
-def drawn(name: str, picture: str) -> Html:
-    """The chart of a release, as a picture of its own, so that no rule of one changes another."""
-    data = base64.b64encode(picture.encode()).decode()
-    drawn = tag("img", src=f"data:image/svg+xml;base64,{data}", alt=f"The chart of {name}", style="max-width: 100%")
-    return tag("section", tag("h3", f"Release {name}"), tag("a", drawn, href=f"/releases/{name}"))
-
-
-def _as_json(released: Mapping[str, Released]) -> Html | None:
-    """Where each release is as a file."""
-    if not released:
-        return None
-    links = [
-        part
-        for name in released
-        for part in (" ", tag("a", f"{name}.json", href=f"/v1/releases/{name}", download=f"{name}.json"))
-    ]
-    return tag("p", "Files for ogive show and ogive report:", *links)
-
-
-def _spent(budget: str, released: Sequence[Provenance]) -> str:
-    limit = f"The budget of each party's records for this study is {budget}."
-    if not released:
-        return f"{limit} Nothing was released so far."
-    spent = " and ".join(str(total.together) for total in totals(released))
-    return f"{limit} What was released so far costs {spent}."
-
-
-def _reasons(release: dict[str, Any]) -> Html | None:
-    lines = [*release.get("failed", []), *([release["reason"]] if release.get("reason") else [])]
-    if not lines:
-        return None
-    return tag("section", tag("h3", f"Attempts of {release['name']}"), tag("ul", *(tag("li", line) for line in lines)))
-
-
-def _agent(party: dict[str, Any]) -> str:
-    if party["seen"] is None:
-        return "not seen yet"
-    if is_connected(party):
-        return "connected"
-    return f"last seen {time.strftime('%Y-%m-%d %H:%M', time.gmtime(party['seen']))} UTC"
+def drawn(released: Mapping[str, Released]) -> list[Html]:
+    """The charts of releases, each as a picture of its own, so that no rule of one changes another."""
+    sections = []
+    for name, each in released.items():
+        if each.picture is not None:
+            src = f"data:image/svg+xml;base64,{base64.b64encode(each.picture.encode()).decode()}"
+            chart = tag("img", src=src, alt=f"The chart of {name}", style="max-width: 100%")
+            sections.append(tag("section", tag("h3", f"Release {name}"), tag("a", chart, href=f"/releases/{name}")))
+    return sections
 
 
 # --- What was released, as every service of a study gives it: as JSON, and as a page
@@ -177,7 +97,6 @@ class Results:
         self._pages: dict[str, tuple[dict[str, Any], str]] = {}
 
     def routes(self) -> list[Route]:
-        """Where they are."""
         return [Route("/v1/releases/{name}", self._json), Route("/releases/{name}", self._page)]
 
     async def pictured(self, states: list[dict[str, Any]]) -> dict[str, Released]:
@@ -206,3 +125,155 @@ class Results:
 
 def _none() -> Response:
     return line("there is no such release yet", 404)
+
+
+class Shell:
+    """A service: routes that all have, around what a subclass knows of its study.
+
+    What strangers ask for is read from the disk at most once a second.
+    """
+
+    media = "application/toml"
+    prefix = ""
+    """What the names of its metrics begin with; a service without any counts nothing."""
+
+    def __init__(self, text: bytes, *counted: str) -> None:
+        self._text = text
+        self.counts = dict.fromkeys(counted, 0)
+        self._results = Results(self.result)
+        self._kept, self._checked = Recent(self.read), Recent(self.check)
+
+    def read(self) -> Any:
+        return None
+
+    def told(self, kept: Any) -> dict[str, Any]:
+        """Everything that anybody may know, with what `read` found."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Read something of the state; a `LedgerError` is told by `/health`."""
+
+    def fault(self) -> str | None:
+        """Why the service cannot go on."""
+        return None
+
+    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def result(self, name: str) -> dict[str, Any] | None:
+        """What was released under a name, as plain data."""
+        raise NotImplementedError
+
+    def page(self, told: dict[str, Any], released: Mapping[str, Released]) -> str:
+        raise NotImplementedError
+
+    def routes(self) -> list[BaseRoute]:
+        counted = [Route("/metrics", self._metrics)] if self.prefix else []
+        return [
+            Route("/", self._page),
+            *self._results.routes(),
+            Route("/health", self._health),
+            *counted,
+            Route("/v1/study", self._study),
+            Route("/v1/status", self._status),
+        ]
+
+    def refused(self, text: str, status: int) -> Response:
+        """One line that says why something was not taken."""
+        self.counts["refused"] += 1
+        return line(text, status)
+
+    async def _now(self) -> dict[str, Any]:
+        return self.told(await self._kept.get())
+
+    async def _study(self, request: Request) -> Response:
+        return Response(self._text, media_type=self.media)
+
+    async def _status(self, request: Request) -> Response:
+        return JSONResponse(await self._now())
+
+    async def _page(self, request: Request) -> Response:
+        told = await self._now()
+        return html(self.page(told, await self._results.pictured(told["releases"])))
+
+    async def _health(self, request: Request) -> Response:
+        try:
+            await self._checked.get()
+            fault = self.fault()
+        except LedgerError:
+            fault = "the state cannot be read"
+        return PlainTextResponse("ok\n") if fault is None else line(fault, 503)
+
+    async def _metrics(self, request: Request) -> Response:
+        counts = self.metrics(await self._now())
+        return PlainTextResponse("".join(f"{self.prefix}_{name} {value}\n" for name, value in counts.items()))
+
+
+REPORT_SECONDS = 30.0
+"""How long the body of a report may take to come."""
+
+
+class Taking(Shell):
+    """A service to which people send a report each, by POST with their credential."""
+
+    longest: int
+    """Bytes of a report."""
+
+    def __init__(self, text: bytes, *counted: str) -> None:
+        super().__init__(text, "reports", "refused", "bytes_in", *counted)
+
+    def person(self, shown: str) -> int:
+        """The number of the person who shows a credential."""
+        raise NotImplementedError
+
+    def take(self, number: int, report: bytes) -> Future[None]:
+        """Store the report of a person."""
+        raise NotImplementedError
+
+    def before(self, others: ASGIApp, path: str) -> ASGIApp:
+        """An application that takes reports at a path, past the router, since they come by the thousand each second."""
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and scope["path"] == path:
+                response = await self._answer(Request(scope, receive))
+                await response(scope, receive, send)
+            else:
+                await others(scope, receive, send)
+
+        return application
+
+    async def _answer(self, request: Request) -> Response:
+        """The answer to one report: 201 once it is durable, and one line if it is refused."""
+        if request.method != "POST":
+            return self.refused("reports are sent by POST", 405)
+        try:
+            number = self.person(bearer(request))
+        except NotEnrolledError:
+            return self.refused("this needs the credential of somebody who is enrolled in this study", 401)
+        is_known(request.scope)
+        report = bytearray()
+
+        def add(chunk: bytes) -> bool:
+            report.extend(chunk)
+            return len(report) <= self.longest
+
+        most = f"a report of this study has {self.longest} bytes"
+        wrong = await admit(request, add, what="report", most=most, seconds=REPORT_SECONDS)
+        if wrong is not None:
+            return self.refused(*wrong)
+        try:
+            await asyncio.wrap_future(self.take(number, bytes(report)))
+        except PeerError as problem:
+            statuses: dict[type, int] = {OtherReportError: 409, ClosedError: 410}
+            return self.refused(str(problem), statuses.get(type(problem), 400))
+        except RefusalError as problem:
+            LOG.error("a report is not stored: %s", problem)
+            return self.refused("the report could not be stored now; send it again", 503)
+        self.counts["reports"] += 1
+        self.counts["bytes_in"] += len(report)
+        return Response(status_code=201)
+
+
+def in_state(told: dict[str, Any], *states: str) -> dict[str, int]:
+    found = [each["state"] for each in told["releases"]]
+    return {f'releases{{state="{state}"}}': found.count(state) for state in states}

@@ -15,14 +15,13 @@ token or a header.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import socket
 import ssl
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -31,35 +30,23 @@ import uvicorn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
-from ogive.study.coordinator import Coordinator, is_connected, status_of
+from ogive.report.budget import totals
+from ogive.showing.parts import Html, table, tag
+from ogive.study.common import LOG
+from ogive.study.coordinator import Coordinator, in_the_sum, is_connected, told
 from ogive.study.document import Study
 from ogive.study.enrolment import SERVICE, TOKENS, Tokens, expiry_words
-from ogive.study.https.connections import (
-    BACKLOG,
-    Connection,
-    OneLine,
-    Recent,
-    WebSocket,
-    allow_files,
-    beside,
-    closing_unread,
-    exact,
-    html,
-    is_known,
-    limit,
-    line,
-)
+from ogive.study.https import connections
+from ogive.study.https.connections import admit, bearer, line
 from ogive.study.https.mailbox import STEP
-from ogive.study.https.pages import Results, status_page
+from ogive.study.https.pages import Released, Shell, drawn, in_state, release_link, study_page
 from ogive.study.store import Store
-
-LOG = logging.getLogger("ogive.study")
 
 MEDIA = "application/vnd.ogive.study"
 LONGEST_WAIT = 30.0
@@ -70,27 +57,87 @@ BURST = 100.0
 TICK_SECONDS = 0.25
 
 
-class _Limiter:
-    """How many requests a party may make: a bucket of `BURST` that fills by `PER_SECOND`."""
+# --- The page of a study of parties
 
-    def __init__(self) -> None:
-        self._left: dict[int, tuple[float, float]] = {}
 
-    def allows(self, party: int) -> bool:
-        now = time.monotonic()
-        left, since = self._left.get(party, (BURST, now))
-        left = min(BURST, left + (now - since) * PER_SECOND)
-        self._left[party] = (max(left - 1, 0.0), now)
-        return left >= 1
+def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    parts = [
+        table(
+            "Releases",
+            ("release", "state", "guarantee", "parties in the sum"),
+            [(release_link(each), _cells(each, told["parties"])) for each in told["releases"]],
+            texts=(1, 2, 3),
+        ),
+        *(_reasons(each) for each in told["releases"]),
+        _as_json(released),
+        *drawn(released),
+        table(
+            "Parties",
+            ("party", "agent", "asked for this step"),
+            [
+                (
+                    party["name"],
+                    (_agent(party), "waiting for its reply" if party["name"] in told["waiting_for"] else "-"),
+                )
+                for party in told["parties"]
+            ],
+            texts=(1, 2),
+        ),
+    ]
+    costs = " and ".join(str(total.together) for total in totals([each.provenance for each in released.values()]))
+    spent = f"What was released so far costs {costs}." if released else "Nothing was released so far."
+    foot = f"The budget of each party's records for this study is {told['budget']}. {spent}"
+    return study_page(told, _lead(told), parts, foot)
+
+
+def _lead(told: dict[str, Any]) -> str:
+    connected = sum(is_connected(party) for party in told["parties"])
+    parties = f"{connected} of {len(told['parties'])} parties are connected."
+    running = [each for each in told["releases"] if each["state"] == "running"]
+    if not running:
+        return f"{parties} No release is running."
+    waiting = ", ".join(told["waiting_for"]) or "nobody"
+    return f"{parties} Release {running[0]['name']} is at the step {running[0]['step']} and waits for {waiting}."
+
+
+def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+    state = release["state"]
+    if state == "running":
+        state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
+    return state, release["privacy"], in_the_sum(release, parties) or "-"
+
+
+def _as_json(released: Mapping[str, Released]) -> Html | None:
+    if not released:
+        return None
+    links = [
+        part
+        for name in released
+        for part in (" ", tag("a", f"{name}.json", href=f"/v1/releases/{name}", download=f"{name}.json"))
+    ]
+    return tag("p", "Files for ogive show and ogive report:", *links)
+
+
+def _reasons(release: dict[str, Any]) -> Html | None:
+    lines = [*release.get("failed", []), *([release["reason"]] if release.get("reason") else [])]
+    if not lines:
+        return None
+    return tag("section", tag("h3", f"Attempts of {release['name']}"), tag("ul", *(tag("li", line) for line in lines)))
+
+
+def _agent(party: dict[str, Any]) -> str:
+    if party["seen"] is None:
+        return "not seen yet"
+    if is_connected(party):
+        return "connected"
+    return f"last seen {time.strftime('%Y-%m-%d %H:%M', time.gmtime(party['seen']))} UTC"
+
+
+# --- The application
 
 
 class _Arriving:
-    """A reply as it comes, on disk from `_IN_MEMORY` bytes on.
-
-    Fields:
-        longest: Bytes that it may have.
-        size: Bytes that it has.
-    """
+    """A reply as it comes, on disk from `_IN_MEMORY` bytes on."""
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
@@ -106,37 +153,35 @@ class _Arriving:
         return True
 
     def read(self) -> bytes:
-        """All of it."""
         self._file.seek(0)
         return self._file.read()
 
     @property
     def closed(self) -> bool:
-        """Whether it was let go."""
         return self._file.closed
 
     def close(self) -> None:
-        """Let it go."""
         self._file.close()
 
 
-class Service:
+class Service(Shell):
     """The application around a coordinator."""
 
+    prefix = "ogive_study"
+    page = staticmethod(status_page)
+
     def __init__(self, coordinator: Coordinator, tokens: Tokens) -> None:
+        super().__init__(coordinator.study.text, "questions", "replies", "refused", "bytes_in", "bytes_out")
         self._coordinator = coordinator
         self._tokens = tokens
         self._arriving: dict[int, _Arriving] = {}
         self._handled: set[int] = set()
         self._receiving = asyncio.Lock()
-        self._limiter = _Limiter()
+        self._left: dict[int, tuple[float, float]] = {}
         self._changed = asyncio.Event()
         self._ending = False
         self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
         self._seen: dict[int, float] = {}
-        self._results = Results(self._result)
-        self._told, self._checked = Recent(self.told), Recent(coordinator.progress)
-        self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
 
     def end(self) -> None:
         """Let nobody wait for a question any longer, since the process is to end."""
@@ -144,20 +189,11 @@ class Service:
         self._wake()
 
     def application(self) -> Starlette:
-        """The application, to be served by one process."""
-        return exact(
-            routes=[
-                Route("/", self._page),
-                *self._results.routes(),
-                Route("/health", self._health),
-                Route("/metrics", self._metrics),
-                Route("/v1/study", self._study),
-                Route("/v1/status", self._status),
-                Route("/v1/parties/{name}/question", self._question, methods=["POST"]),
-                Route("/v1/parties/{name}/reply", self._reply, methods=["POST"]),
-            ],
-            lifespan=lambda _: beside(self._tick()),
-        )
+        parties = [
+            Route("/v1/parties/{name}/question", self._question, methods=["POST"]),
+            Route("/v1/parties/{name}/reply", self._reply, methods=["POST"]),
+        ]
+        return connections.exact(routes=[*self.routes(), *parties], lifespan=lambda _: connections.beside(self._tick()))
 
     async def _tick(self) -> None:
         """Close steps whose time is up, and begin what another process asked for."""
@@ -174,17 +210,17 @@ class Service:
         self._changed = asyncio.Event()
 
     async def _as_party(self, request: Request, answer: Callable[[int], Awaitable[Response]]) -> Response:
-        """Answer a party that shows its token."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        party = self._tokens.party(token) if scheme.lower() == "bearer" else None
+        party = self._tokens.party(bearer(request))
         if party is None or self._numbers.get(request.path_params["name"]) != party:
-            self._counts["refused"] += 1
-            return line("this needs the token of that party", 401)
-        if not self._limiter.allows(party):
-            self._counts["refused"] += 1
-            return line("too many requests; wait a second", 429)
+            return self.refused("this needs the token of that party", 401)
+        now = time.monotonic()
+        left, since = self._left.get(party, (BURST, now))
+        left = min(BURST, left + (now - since) * PER_SECOND)  # a bucket that fills
+        self._left[party] = (max(left - 1, 0.0), now)
+        if left < 1:
+            return self.refused("too many requests; wait a second", 429)
         self._seen[party] = time.time()
-        is_known(request.scope)
+        connections.is_known(request.scope)
         try:
             response = await answer(party)
             response.headers[STEP] = f"{self._coordinator.step_seconds:g}"
@@ -206,8 +242,8 @@ class Service:
                 question = await run_in_threadpool(self._coordinator.question, party)
                 left = until - time.monotonic()
                 if question is not None:
-                    self._counts["questions"] += 1
-                    self._counts["bytes_out"] += len(question)
+                    self.counts["questions"] += 1
+                    self.counts["bytes_out"] += len(question)
                     return Response(question, media_type=MEDIA)
                 if self._ending or not left > 0:
                     return Response(status_code=204)
@@ -239,75 +275,53 @@ class Service:
 
     async def _received(self, request: Request, party: int, arriving: _Arriving) -> Response:
         stated = request.headers.get("content-length", "0")
-        fits = stated.isdecimal() and int(stated) <= arriving.longest
-        try:
-            if fits:
-                async for chunk in request.stream():
-                    fits = arriving.add(chunk)
-                    if not fits:
-                        break
-        except ClientDisconnect:
-            return line("the reply was cut off", 400)
-        if not fits:
-            self._counts["refused"] += 1
-            if arriving.closed:
-                return line("another reply of this party came", 409)
-            return line(f"a reply to what this party is asked now has at most {arriving.longest} bytes", 413)
-        self._counts["bytes_in"] += arriving.size
+        most = f"a reply to what this party is asked now has at most {arriving.longest} bytes"
+        wrong: tuple[str, int] | None = (most, 413)
+        if stated.isdecimal() and int(stated) <= arriving.longest:
+            wrong = await admit(request, arriving.add, what="reply", most=most, seconds=None)
+        if wrong is not None:
+            if wrong[1] != 413:
+                return line(*wrong)
+            return self.refused(*(("another reply of this party came", 409) if arriving.closed else wrong))
+        self.counts["bytes_in"] += arriving.size
         del self._arriving[party]
         self._handled.add(party)
         try:
             async with self._receiving:  # of large replies one at a time is in memory
                 await run_in_threadpool(lambda: self._coordinator.receive(party, arriving.read()))
         except PeerError as problem:
-            self._counts["refused"] += 1
             name = request.path_params["name"]
             LOG.info("a reply of %d bytes from party %d (%s) does not count: %s", arriving.size, party, name, problem)
-            return line(str(problem), 409)
+            return self.refused(str(problem), 409)
         finally:
             self._handled.discard(party)
-        self._counts["replies"] += 1
+        self.counts["replies"] += 1
         self._wake()
         return Response(status_code=204)
 
-    async def _study(self, request: Request) -> Response:
-        return Response(self._coordinator.study.text, media_type="application/toml")
+    def read(self) -> dict[str, Any]:
+        asked = self._coordinator
+        return told(asked.study, asked.progress(), waiting=asked.waiting_for, seen=dict(self._seen))
 
-    async def _status(self, request: Request) -> Response:
-        return JSONResponse(await self._told.get())
+    def told(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return kept
 
-    def told(self) -> dict[str, Any]:
-        """Everything that anybody may know of the study."""
-        return status_of(self._coordinator, seen=dict(self._seen))
+    def check(self) -> None:
+        self._coordinator.progress()
 
-    def _result(self, name: str) -> dict[str, Any] | None:
+    def result(self, name: str) -> dict[str, Any] | None:
         try:
             return self._coordinator.result(name)
         except ParameterError:
             return None
 
-    async def _page(self, request: Request) -> Response:
-        told = await self._told.get()
-        return html(status_page(told, await self._results.pictured(told["releases"])))
-
-    async def _health(self, request: Request) -> Response:
-        try:
-            await self._checked.get()
-        except LedgerError:
-            return line("the state cannot be read", 503)
-        return PlainTextResponse("ok\n")
-
-    async def _metrics(self, request: Request) -> Response:
-        told = await self._told.get()
-        lines = [f"ogive_study_{name} {value}" for name, value in self._counts.items()]
-        lines.append(f"ogive_study_parties_connected {sum(is_connected(party) for party in told['parties'])}")
-        lines.append(f"ogive_study_parties_waited_for {len(told['waiting_for'])}")
-        lines += [
-            f"ogive_study_releases{{state={json.dumps(state)}}} "
-            f"{sum(each['state'] == state for each in told['releases'])}"
-            for state in ("requested", "running", "released", "over")
-        ]
-        return PlainTextResponse("\n".join(lines) + "\n")
+    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **self.counts,
+            "parties_connected": sum(is_connected(party) for party in told["parties"]),
+            "parties_waited_for": len(told["waiting_for"]),
+            **in_state(told, "requested", "running", "released", "over"),
+        }
 
 
 # --- The process of a service
@@ -328,22 +342,7 @@ def serve(
     step_seconds: float,
     clients: bool,
 ) -> None:
-    """Run the service until the process is told to stop.
-
-    Args:
-        study: The study.
-        key: The coordinator's.
-        state: Where its state is kept.
-        folder: Of `enrolment.equip`.
-        host: Address to listen on.
-        port: Port to listen on; 0 for any that is free.
-        step_seconds: How long a step waits for those who have not answered.
-        clients: Whether agents must have a certificate of the study's authority.
-
-    Raises:
-        ParameterError: a file of the folder cannot be used, or the address.
-        LedgerError: another process runs on the state, or it cannot be opened.
-    """
+    """Run the coordinator with its key until the process is told to stop; with `clients` agents need a certificate."""
     tokens = Tokens.read(folder / TOKENS, study)
     listening = listen(folder, host, port)
     store = Store(state)
@@ -360,10 +359,9 @@ def serve(
 
 
 def log_to_stderr() -> None:
-    """Write what is logged to the standard error, a line each."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     for name in ("asyncio", "uvicorn.error"):
-        logging.getLogger(name).addFilter(OneLine())
+        logging.getLogger(name).addFilter(connections.OneLine())
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it writes a line for each request
 
 
@@ -389,9 +387,8 @@ def run(
     longest_frame: int | None = None,
     ending: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve an application until the process is told to stop."""
-    allow_files(_FILES)
-    limit(_CONNECTIONS)
+    connections.allow_files(_FILES)
+    connections.limit(_CONNECTIONS)
     config = configuration(application, folder, clients=clients, longest_frame=longest_frame)
     StoppingServer(config, ending).run(sockets=[listening])
 
@@ -399,21 +396,20 @@ def run(
 def configuration(
     application: ASGIApp, folder: Path, *, clients: bool = False, longest_frame: int | None = None
 ) -> uvicorn.Config:
-    """How every service is served."""
     certificate, key, authority = _files(folder)
     return uvicorn.Config(
-        closing_unread(application),
+        connections.closing_unread(application),
         ssl_certfile=str(certificate),
         ssl_keyfile=str(key),
         ssl_ca_certs=str(authority) if clients else None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
-        backlog=BACKLOG,
+        backlog=connections.BACKLOG,
         proxy_headers=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed
-        http=Connection,
-        ws="none" if longest_frame is None else WebSocket,
+        http=connections.Connection,
+        ws="none" if longest_frame is None else connections.WebSocket,
         ws_max_size=longest_frame or 0,
         access_log=False,
         log_level="warning",
@@ -430,13 +426,11 @@ class StoppingServer(uvicorn.Server):
         self._ending = ending
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End all connections."""
         self._ending()
         await super().shutdown(sockets)
 
 
 def _files(folder: Path) -> tuple[Path, Path, Path]:
-    """Certificate, its key, and the authority."""
     return folder / f"{SERVICE}.pem", folder / f"{SERVICE}.key", folder / "ca.pem"
 
 

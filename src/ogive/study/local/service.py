@@ -18,9 +18,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import logging
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import closing
 from functools import cache
 from importlib import resources
@@ -29,7 +29,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -40,16 +40,15 @@ from ogive.local.oracles import RandomizedResponse, UnaryOracle
 from ogive.local.text import asked, chances, purpose, refuses, revealed, sent
 from ogive.local.tree import TreeOracle
 from ogive.privacy import PureDP
-from ogive.showing.parts import PICTURES, POLICY, Html, document, fine, say, table, tag
+from ogive.showing.parts import POLICY, Html, document, fine, say, tag
 from ogive.statistics.kinds import read_recorded
-from ogive.study.https.connections import FAILED, Taking, exact, html, line
-from ogive.study.https.pages import REFRESH_SECONDS, Released, Results, drawn, hour
+from ogive.study.common import LOG
+from ogive.study.https.connections import FAILED, exact, html
+from ogive.study.https.pages import Released, Taking, by_hour, drawn, study_page
 from ogive.study.https.service import listen, log_to_stderr, run
-from ogive.study.local.reports import LIST, LocalReports, Participants
+from ogive.study.local import LIST, LocalReports, Participants
 
 # --- The published estimate, in a file that may come later and may be replaced
-
-LOG = logging.getLogger("ogive.study")
 
 NAME = "estimate"
 """Under which the service shows it."""
@@ -72,7 +71,6 @@ class ReleasedFile:
         self._released: Released | None = None
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """The estimate as plain data, if it has this name; None if there is none."""
         self.pictured()
         return self._found if name == NAME else None
 
@@ -115,7 +113,6 @@ _STYLE = "font: inherit; width: 100%; max-width: 34rem; padding: .45rem .6rem; d
 
 @cache
 def client() -> str:
-    """The module with which browsers make a report."""
     return _text(CLIENT)
 
 
@@ -187,31 +184,9 @@ def owners_page(description: Description) -> str:
 
 
 def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
-    """How many have reported, and what was released; the browser reads it again every few seconds."""
-    return document(
-        told["title"] or told["study"],
-        tag(
-            "header",
-            tag("h1", told["title"] or told["study"]),
-            say(f"{told['uploads']:,} of {told['participants']:,} participants have reported."),
-        ),
-        tag(
-            "main",
-            table(
-                "Reports",
-                ("hour (UTC)", "reports"),
-                [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
-            ),
-            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
-        ),
-        tag(
-            "footer",
-            say(f"Each report costs its owner {told['privacy']}."),
-            fine(f"Collection {told['study']}, SHA-256 {told['digest']}"),
-        ),
-        refresh=REFRESH_SECONDS,
-        policy=PICTURES,
-    )
+    lead = f"{told['uploads']:,} of {told['participants']:,} participants have reported."
+    parts = [by_hour("Reports", "reports", told["uploads_by_hour"]), *drawn(released)]
+    return study_page(told, lead, parts, f"Each report costs its owner {told['privacy']}.", what="Collection")
 
 
 def _form(description: Description) -> Html:
@@ -277,48 +252,42 @@ def _text(name: str) -> str:
 # --- The application
 
 
-class LocalService:
+class LocalService(Taking):
     """The application around the reports of one collection."""
+
+    media = "application/json"
+    prefix = "ogive_local"
+    page = staticmethod(status_page)
 
     def __init__(
         self, description: Description, reports: LocalReports, participants: Participants, released: ReleasedFile
     ) -> None:
+        super().__init__(description.canonical)
         self._description = description
         self._reports = reports
-        self._taking = Taking(longest=description.report_bytes, person=participants.person, take=reports.take)
-        self._page = owners_page(description)
+        self._participants = participants
+        self.longest = description.report_bytes
         self._released = released
+        self._owners_page = owners_page(description)
+
+    def person(self, shown: str) -> int:
+        return self._participants.person(shown)
+
+    def take(self, number: int, report: bytes) -> Future[None]:
+        return self._reports.take(number, report)
 
     def application(self) -> ASGIApp:
-        """The application, to be served by one process."""
-        others = exact(
-            routes=[
-                Route("/", self._owners),
-                Route(f"/{CLIENT}", self._client),
-                Route("/status", self._status_page),
-                Route("/health", self._health),
-                Route("/metrics", self._metrics),
-                Route("/v1/study", self._study),
-                Route("/v1/status", self._status),
-                *Results(self._released.find).routes(),
-            ]
-        )
-        return self._taking.before(others, f"/v1/tasks/{self._description.digest.hex()}/reports")
+        own = [Route("/", self._owners), Route(f"/{CLIENT}", self._client), Route("/status", self._status_page)]
+        others = exact(routes=[*own, *self.routes()])
+        return self.before(others, f"/v1/tasks/{self._description.digest.hex()}/reports")
 
     async def _owners(self, request: Request) -> Response:
-        return html(self._page, more=policy())
+        return html(self._owners_page, more=policy())
 
     async def _client(self, request: Request) -> Response:
         return Response(client(), media_type="text/javascript")
 
-    async def _study(self, request: Request) -> Response:
-        return Response(self._description.canonical, media_type="application/json")
-
-    async def _status(self, request: Request) -> Response:
-        return JSONResponse(self.told())
-
-    def told(self) -> dict[str, Any]:
-        """Everything that anybody may know of this service."""
+    def told(self, kept: object = None) -> dict[str, Any]:
         description = self._description
         return {
             "study": description.id,
@@ -332,15 +301,16 @@ class LocalService:
         }
 
     async def _status_page(self, request: Request) -> Response:
-        return html(status_page(self.told(), await run_in_threadpool(self._released.pictured)))
+        return html(self.page(self.told(), await run_in_threadpool(self._released.pictured)))
 
-    async def _health(self, request: Request) -> Response:
-        return PlainTextResponse("ok\n") if self._reports.usable else line(FAILED, 503)
+    def result(self, name: str) -> dict[str, Any] | None:
+        return self._released.find(name)
 
-    async def _metrics(self, request: Request) -> Response:
-        lines = [f"ogive_local_{name} {value}" for name, value in self._taking.counts.items()]
-        lines += [f"ogive_local_uploads {len(self._reports)}", f"ogive_local_store_bytes {self._reports.size}"]
-        return PlainTextResponse("\n".join(lines) + "\n")
+    def fault(self) -> str | None:
+        return None if self._reports.usable else FAILED
+
+    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+        return {**self.counts, "uploads": told["uploads"], "store_bytes": told["bytes"]}
 
 
 # --- The process that takes the reports of a collection
@@ -349,20 +319,7 @@ class LocalService:
 def serve(
     description: Description, *, service: Path, store: Path, host: str, port: int, released: Path | None = None
 ) -> None:
-    """Take reports until the process is told to stop.
-
-    Args:
-        description: What is asked.
-        service: Folder of `enrolment.equip`.
-        store: Folder of the reports, made if it is not there.
-        host: Address to listen on.
-        port: Port to listen on; 0 for any that is free.
-        released: File of the estimate that is published, once it is there; None publishes nothing.
-
-    Raises:
-        ParameterError: a file of the folder cannot be used, or the address.
-        RefusalError: another process has the store, or it cannot be used.
-    """
+    """Take reports into the folder `store`, and publish the estimate in `released`, until told to stop."""
     participants = Participants.read(service / LIST, description)
     with (
         listen(service, host, port) as listening,

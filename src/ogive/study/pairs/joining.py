@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.columns import Schema
 from ogive.core.arrays import Int64
 from ogive.errors import DataError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Ledger, Reservation
@@ -25,15 +24,15 @@ from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, PairsQuery
 from ogive.records import Records
-from ogive.study.https.sending import believing, read_address
-from ogive.study.meeting import Channel, Person, take_part
-from ogive.study.meeting.websocket import connect as open_channel
-from ogive.study.pairs.document import PeopleStudy
+from ogive.study.document import PeopleStudy
+from ogive.study.https import believing, read_address
+from ogive.study.pairs import Channel, Person, take_part
 from ogive.study.pairs.terms import Meeting
+from ogive.study.pairs.websocket import connect as open_channel
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.store import Kept, Store
 from ogive.trust.base import Opening, TrustModel
-from ogive.trust.options import PairsOptions
+from ogive.trust.models import PairsOptions
 
 # --- Notes of what a person gave, which its ledger counts, so that older ones are found out
 #
@@ -86,7 +85,6 @@ class Notes:
 
 
 def _counted(kept: Kept) -> int:
-    """The number of the next note."""
     count = int.from_bytes(kept.get(_COUNT) or b"", "little") + 1
     kept.put(_COUNT, count.to_bytes(_COUNT_BYTES, "little"))
     return count
@@ -110,29 +108,20 @@ class OwnRecord(TrustModel):
     def __init__(self, meeting: Meeting, record: Any) -> None:
         self.options: PairsOptions = PairsOptions()
         self._meeting = meeting
-        self._records = Records.of(record)
-        self.row: Int64 = self._records.aggregate(meeting.query.rows)
+        self.row: Int64 = Records.of(record).aggregate(meeting.query.rows)
         if len(self.row) != 1:
             raise DataError(f"a person takes part with one record, got {len(self.row)}")
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """As the study says."""
         return self._meeting.study.unit
 
     def count(self) -> int:
-        """One."""
         return len(self.row)
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the record."""
         return hashlib.sha256(b"ogive person\n" + self.row.astype("<i8").tobytes()).digest()
 
-    def schema(self) -> Schema:
-        """What the columns hold."""
-        return self._records.schema()
-
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPairs:
-        """Go on with a release."""
         return OwnPairs(self, adjacency, secret)
 
     @property
@@ -152,7 +141,6 @@ class OwnPairs(Opening[PairsQuery]):
         self.secret = secret
 
     def context(self, query: PairsQuery) -> bytes:
-        """Digest of the record and of the question."""
         return query.digest(self._record.row, self._adjacency)
 
     def answer(self, query: PairsQuery) -> Answer:
@@ -169,26 +157,10 @@ def join(
     connect: str,
     authority: Path | None = None,
 ) -> tuple[int, bool]:
-    """Take part in a study's pairs, until it is over.
+    """Take part in a study's pairs with one record, until it is over or its deadline has passed.
 
-    Args:
-        study: The study.
-        record: Anything that `Records.of` reads, of one row.
-        key: The person's.
-        ledger: File of the person's ledger, which is made if it is not there.
-        connect: Address of the service, such as "https://study.example.org:8443".
-        authority: File with the certificate that its certificate was issued with; None for those the system trusts.
-
-    Returns:
-        In how many pairs the person gave its half in this process, and whether the service said that the study is over.
-
-    Raises:
-        ParameterError: the person is not in the study, or an address or a file cannot be used.
-        DataError: the record does not fit the study.
-        RefusalError: the deadline is over; nothing is spent.
-        BudgetError: the ledger does not allow the price.
-        PeerError: what answers is not the study's service.
-        LedgerError: the ledger or the notes cannot be used; nothing is sent.
+    The ledger is made if it is not there; nothing is sent where it or the notes cannot be used. In how many pairs the
+    person gave its half in this process, and whether the service said that the study is over.
 
     Privacy: everybody else together learns noisy values of the person's pairs, at the price of the release, which is
         charged whatever comes of them.

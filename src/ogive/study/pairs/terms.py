@@ -12,22 +12,14 @@ from ogive.privacy import Loss
 from ogive.queries import Answer, PairsQuery, Query
 from ogive.releasing.release import drive
 from ogive.statistics.base import Estimate, settled
-from ogive.study.course import first_query, terms_of
-from ogive.study.meeting import Collected, PairsStudy
-from ogive.study.pairs.document import PeopleStudy
-from ogive.study.result import release_digest, with_provenance
+from ogive.study.course import first_query, release_digest, terms_of, with_provenance
+from ogive.study.document import PeopleStudy
+from ogive.study.pairs import Collected, PairsStudy
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """What everybody in a study of people agrees on.
-
-    Fields:
-        study: The study.
-        query: What pairs compute.
-        price: What all pairs of one person cost it.
-        protocol: Who meets whom, in which circuits.
-    """
+    """What everybody in a study of people agrees on: the query, what all pairs cost a person, and who meets whom."""
 
     study: PeopleStudy
     query: PairsQuery
@@ -68,7 +60,6 @@ class Meeting:
         return Answer(np.array(rows, np.int64), (self.study.records,))
 
     def estimate(self, answer: Answer) -> Estimate:
-        """The estimate, with its provenance."""
         release = self.study.releases[0]
         statistic = settled(release.statistic, self.study.unit)
         return with_provenance(self.study, 0, drive(statistic, terms_of(self.study, release), _Holder(answer)))

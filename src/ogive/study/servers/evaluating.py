@@ -10,7 +10,6 @@ records.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,9 +26,10 @@ from ogive.core.arrays import Bool, Int64, UInt8, UInt64
 from ogive.core.files import Stamp, check_unchanged, one_each, stamp_of
 from ogive.crypto.wire import HEADER_BYTES, Reader
 from ogive.errors import ParameterError, PeerError, RefusalError, plain
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import CREDENTIAL_BYTES, Enrolled
-from ogive.study.servers.sealing import unseal
+from ogive.study.common import LOG
+from ogive.study.document import ServersStudy
+from ogive.study.sealing import unseal
+from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled
 from ogive.trust.servers.clients import Parts, Singles, added
 
 # --- Opened uploads: parts decrypted and checked, in one Parquet file for each aggregate
@@ -37,8 +37,6 @@ from ogive.trust.servers.clients import Parts, Singles, added
 # A row is one person's message to this server, in the form of `trust.servers.clients.Singles`. What cannot be
 # decrypted, is not as long as it has to be, shows no credential or one that was shown before, is left out. The file is
 # made once, when no more uploads are taken, and is there whole or not at all.
-
-LOG = logging.getLogger("ogive.study")
 
 _ROWS = 1 << 13
 _MESSAGE_BYTES = 1 << 26
@@ -54,7 +52,6 @@ def open_uploads(
     key: X25519PrivateKey,
     enrolled: Enrolled,
 ) -> None:
-    """Decrypt and check all parts, unless that was done before."""
     forms = study.messages[server]
     paths = [opened_path(folder, number) for number in range(len(forms))]
     if all(path.exists() for path in paths):
@@ -109,7 +106,6 @@ def opened_rows(path: Path, form: Singles, group: int) -> UInt8:
 
 
 def opened_path(folder: Path, number: int) -> Path:
-    """Where the opened uploads of an aggregate are."""
     return folder / f"opened-{number}.parquet"
 
 
@@ -246,7 +242,8 @@ def evaluate_part(part: UploadPart) -> tuple[int, bytes]:
         RefusalError: the file cannot be read.
     """
     form, path = _form(part.asked), Path(part.path)
-    ends, weights = _question(part.asked)
+    asked, ends = part.asked, np.frombuffer(part.asked.blocks, "<i8").astype(np.int64)
+    weights = np.frombuffer(asked.weights, "<u8").astype(np.uint64).reshape(asked.forms, -1 if asked.forms else 0)
     layout, modulus = form.collected.layout, form.collected.modulus
     starts = np.cumsum([rows for _, rows in part.groups])[:-1]
     forms, total = [], np.zeros(ends.size + layout.groups, np.uint64)
@@ -335,17 +332,11 @@ class Elsewhere:
 
 @lru_cache(maxsize=4)
 def _read_study(text: bytes) -> ServersStudy:
-    return ServersStudy.parse_to_upload(text)
+    return ServersStudy.parse_unchecked(text)
 
 
 def _form(asked: Evaluation) -> Singles:
     return _read_study(asked.study).messages[asked.server][asked.aggregate]
-
-
-def _question(asked: Evaluation) -> tuple[Int64, UInt64]:
-    """Last cells of blocks, and weights."""
-    weights = np.frombuffer(asked.weights, "<u8").astype(np.uint64)
-    return np.frombuffer(asked.blocks, "<i8").astype(np.int64), weights.reshape(asked.forms, -1 if asked.forms else 0)
 
 
 def _bits(part: UploadPart) -> Bool:

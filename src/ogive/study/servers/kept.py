@@ -11,20 +11,13 @@ from ogive.errors import RefusalError
 from ogive.queries import Answer
 from ogive.segments import Segments
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, course
-from ogive.study.frames import read_answers, write_answer
+from ogive.study.course import Step, course, estimate_of
+from ogive.study.document import ServersStudy
+from ogive.study.frames import read_answers
 from ogive.study.paying import check_together
-from ogive.study.result import estimate_of
-from ogive.study.servers.document import ServersStudy
-from ogive.study.store import Kept, Store, check
+from ogive.study.store import Kept, Store
 
-STUDY = "study"
-_CLOSED = "closed"
-
-
-def check_state(store: Store, study: ServersStudy) -> None:
-    """Refuse a state that no server of this study runs on."""
-    check(store, STUDY, study.digest, "a server's; name the --state that ogive study server")
+CLOSED = "closed"
 
 
 def request(store: Store, study: ServersStudy, name: str) -> None:
@@ -38,14 +31,8 @@ def request(store: Store, study: ServersStudy, name: str) -> None:
         kept.put_new(f"requested/{name}", b"")
 
 
-def close(kept: Kept, count: int) -> None:
-    """Note that there are so many uploads, and no more are taken."""
-    kept.put(_CLOSED, count.to_bytes(8, "little"))
-
-
 def closed(kept: Kept) -> int | None:
-    """How many uploads there were when no more were taken; None while they are."""
-    found = kept.get(_CLOSED)
+    found = kept.get(CLOSED)
     return None if found is None else int.from_bytes(found, "little")
 
 
@@ -56,51 +43,25 @@ def refuse(kept: Kept, name: str, reason: str) -> None:
 
 
 def refused(kept: Kept, name: str) -> str | None:
-    """Why a release that was asked for was not begun; None if it was not refused since."""
     found = kept.get(f"refused/{name}")
     return None if found is None else found.decode()
 
 
 def is_requested(kept: Kept, name: str) -> bool:
-    """Whether a release was asked for."""
     return kept.get(f"requested/{name}") is not None
 
 
 def end(kept: Kept, name: str, reason: str) -> None:
-    """Note that a release is over, and why."""
     kept.put(f"over/{name}", reason.encode())
 
 
 def ended(kept: Kept, name: str) -> str | None:
-    """Why a release is over; None if it is not."""
     found = kept.get(f"over/{name}")
     return None if found is None else found.decode()
 
 
 def answers(kept: Kept, name: str) -> tuple[Answer, ...]:
-    """The sums of a release that were opened so far."""
     return read_answers(kept.get(f"answers/{name}") or b"")
-
-
-def keep_answers(kept: Kept, name: str, opened: Sequence[Answer]) -> None:
-    """Keep all sums of a release that were opened so far."""
-    kept.put(f"answers/{name}", b"".join(map(write_answer, opened)))
-
-
-def keep_own(kept: Kept, name: str, query: int, answer: bytes) -> None:
-    """Keep the answer of this server to a query of a release."""
-    kept.put(f"answer/{name}/{query}", answer)
-
-
-def own(kept: Kept, name: str, query: int) -> bytes | None:
-    """The answer of this server to a query of a release; None if it gave none."""
-    return kept.get(f"answer/{name}/{query}")
-
-
-def keep_untold(kept: Kept, number: int, query: int, messages: Sequence[bytes]) -> None:
-    """Keep the answers of all servers to a query until all of them have been told."""
-    fields = [len(each).to_bytes(4, "little") + each for each in messages]
-    kept.put(f"untold/{number}/{query}", b"".join(fields))
 
 
 def untold(kept: Kept) -> list[tuple[int, int, list[bytes]]]:
@@ -115,20 +76,13 @@ def untold(kept: Kept) -> list[tuple[int, int, list[bytes]]]:
     return sorted(found)
 
 
-def told(kept: Kept, number: int, query: int) -> None:
-    """Note that all servers have been told."""
-    kept.drop_one(f"untold/{number}/{query}")
-
-
 def estimate(study: ServersStudy, number: int, opened: Sequence[Answer]) -> Estimate | None:
-    """What a release came to; None before it is complete."""
     if not opened or isinstance(course(study, study.releases[number], opened), Step):
         return None
     return estimate_of(study, number, opened)
 
 
 def state(kept: Kept, study: ServersStudy, number: int, *, complete: bool) -> dict[str, Any]:
-    """Not requested, running, released or over, as plain data."""
     release = study.releases[number]
     opened, reason = len(answers(kept, release.name)), ended(kept, release.name)
     word = "running" if opened or is_requested(kept, release.name) else "not requested"
@@ -162,7 +116,6 @@ class Steps:
             raise
 
     def check(self, kept: Kept, words: str) -> None:
-        """Refuse a state that took fewer steps."""
         if _taken(kept) < self._noted:
             raise RefusalError(
                 f"the state {words} is lost or an older one: this server took {self._noted} steps, and it knows of "
@@ -176,12 +129,10 @@ class Steps:
         return number
 
     def note(self, number: int) -> None:
-        """Note a step that is in the state."""
         self._log.append([number.to_bytes(_NUMBER_BYTES, "little")])
         self._noted = number
 
     def close(self) -> None:
-        """Let another process open it."""
         self._log.close()
 
 

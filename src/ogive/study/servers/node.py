@@ -30,32 +30,27 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
+from ogive.study.document import ServersStudy
+from ogive.study.frames import write_answer
 from ogive.study.paying import check_budget, payment_of
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import Enrolled
+from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
 from ogive.study.servers.kept import (
-    STUDY,
+    CLOSED,
     Steps,
     answers,
-    close,
     closed,
     end,
     estimate,
-    keep_answers,
-    keep_own,
-    keep_untold,
-    own,
     state,
 )
-from ogive.study.servers.sealing import sealing_key
-from ogive.study.servers.uploads import Relayed, Reports
+from ogive.study.servers.uploads import Enrolled, Relayed, Reports
 from ogive.study.store import Store, begin
 from ogive.trust.base import Opening, TrustModel
+from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.model import opened_answer
-from ogive.trust.servers.options import ServersOptions
-from ogive.trust.servers.preparation import Preparation, ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import Preparation, Server
 from ogive.trust.servers.settings import question_digest
 
 # --- The uploads of one server, which pay for its part of a release
@@ -77,22 +72,18 @@ class OwnUploads(TrustModel):
         self._noise = noise
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """As the study says."""
         return self._study.unit
 
     def count(self) -> int:
-        """How many clients are counted."""
         return self._servers()[0].clients
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the sets of clients."""
         found = hashlib.sha256(b"ogive uploads\n")
         for server in self._servers():
             found.update(_set_of(server))
         return found.digest()
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnAnswers:
-        """Go on with a release."""
         return OwnAnswers(self._study, self._servers(), secret, self._noise)
 
 
@@ -123,7 +114,6 @@ class OwnAnswers(Opening[LinearQuery]):
 
 
 def _set_of(server: Server) -> bytes:
-    """Digest of the set of clients."""
     assert server.state is not None, "a server that answers has a state"
     return server.state.uploads
 
@@ -138,14 +128,7 @@ _SECRET, _CLIENTS = "secret", "clients"
 
 @dataclass
 class _Preparing:
-    """A preparation under way.
-
-    Fields:
-        release: Number of the release.
-        query: Number of the query.
-        server: Of its aggregate.
-        preparation: Its part in it.
-    """
+    """A preparation under way: the numbers of release, query and aggregate, and this server's part in it."""
 
     release: int
     query: int
@@ -154,18 +137,7 @@ class _Preparing:
 
 
 class Node:
-    """One server of a study.
-
-    Args:
-        study: The study.
-        folder: Holds its uploads.
-        key: With which it signs, and to which its parts follow.
-        store: Keeps its state.
-        account: Pays for what it answers.
-        enrolled: Who may upload.
-        random: Gives so many random bytes.
-        workers: Who evaluates uploads; None for this process.
-    """
+    """One server of a study, with a folder for its uploads; `workers` evaluate these, or this process does."""
 
     def __init__(
         self,
@@ -221,7 +193,7 @@ class Node:
     def _opened_state(self) -> int | None:
         """Begin a state or go on with it; how many uploads there were when no more were taken."""
         with self._store.write() as kept:
-            begin(kept, STUDY, self.study.digest, self._store.words)
+            begin(kept, self.study, self._store.words)
             self._steps.check(kept, self._store.words)
             self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
             kept.put_new(_SECRET, self._secret)
@@ -229,31 +201,26 @@ class Node:
 
     @property
     def closed(self) -> int | None:
-        """How many uploads there were when no more were taken; None while they are."""
         return self._closed
 
     @property
     def clients(self) -> int | None:
-        """How many clients are counted; None before that is known."""
         with self._store.read() as kept:
             found = kept.get(_CLIENTS)
         return None if found is None else int.from_bytes(found, "little")
 
     @property
     def left_out(self) -> int:
-        """How many uploads are not counted."""
         clients = self.clients
         return 0 if self._closed is None or clients is None else self._closed - clients
 
     def formed(self) -> bool:
-        """Whether the sets of clients were formed."""
         with self._one:
             return self._closed is not None and all(
                 server.state is not None and server.state.frozen for server in self._collected()
             )
 
     def close_uploads(self, count: int | None = None) -> int:
-        """Take no more uploads, for good."""
         with self._one:
             if isinstance(self.uploads, Reports):
                 count = self.uploads.close_uploads()
@@ -263,7 +230,7 @@ class Node:
                     raise PeerError(f"uploads: {count}, min_uploads of the study: {self.study.min_uploads}")
                 self.uploads.close_uploads(count)
             with self._store.write() as kept:
-                close(kept, count)
+                kept.put(CLOSED, count.to_bytes(8, "little"))
             self._closed = count
             return count
 
@@ -293,17 +260,14 @@ class Node:
                 raise
 
     def step(self, release: int) -> Step | None:
-        """The query that a release asks next; None if it is complete."""
         found = course(self.study, self.study.releases[release], self.answers(release))
         return found if isinstance(found, Step) else None
 
     def answers(self, release: int) -> tuple[Answer, ...]:
-        """The sums of a release that were opened so far."""
         with self._store.read() as kept:
             return answers(kept, self.study.releases[release].name)
 
     def begin(self, release: int, query: int) -> Messages:
-        """Begin a preparation for a query; one that was begun before is over."""
         with self._one:
             step = self._asked(release, query)
             number, asked = self.study.uploaded(step.query)
@@ -317,7 +281,6 @@ class Node:
                 return preparation.begin()
 
     def take(self, messages: Sequence[bytes]) -> tuple[Messages, bool]:
-        """Go on with a preparation; also whether it is done."""
         with self._one:
             if self._preparing is None:
                 raise PeerError("no preparation is under way; begin anew")
@@ -344,11 +307,10 @@ class Node:
                 _, asked = self.study.uploaded(step.query)
                 answer = self._servers[preparing.server].answer(asked, self.study.unit.adjacency)
             with self._store.write() as kept:
-                keep_own(kept, self.study.releases[release].name, query, answer)
+                kept.put(f"answer/{self.study.releases[release].name}/{query}", answer)
             return answer
 
     def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
-        """Add the answers of all servers up, and keep the sum."""
         with self._one:
             self._check_release(release)
             before = self.answers(release)
@@ -358,7 +320,7 @@ class Node:
             number, asked = self.study.uploaded(step.query)
             server = self._servers[number]
             with self._store.read() as kept:
-                given = own(kept, self.study.releases[release].name, query)
+                given = kept.get(f"answer/{self.study.releases[release].name}/{query}")
             if given is None or given not in messages:
                 raise PeerError("the answers to be added up lack the one that this server gave")
             answer = opened_answer(
@@ -371,9 +333,11 @@ class Node:
             )
             self._check_sums(release, (*before, answer))
             with self._store.write() as kept:
-                keep_answers(kept, self.study.releases[release].name, (*before, answer))
+                opened = b"".join(map(write_answer, (*before, answer)))
+                kept.put(f"answers/{self.study.releases[release].name}", opened)
                 if self.number == 0:
-                    keep_untold(kept, release, query, messages)
+                    fields = [len(each).to_bytes(4, "little") + each for each in messages]
+                    kept.put(f"untold/{release}/{query}", b"".join(fields))
             self._preparing = None
         self._record(release)
 
@@ -386,7 +350,6 @@ class Node:
                     end(kept, self.study.releases[release].name, reason)
 
     def estimate(self, release: int) -> Estimate | None:
-        """What a release came to; None before it is complete."""
         if release not in self._estimates:
             found = estimate(self.study, release, self.answers(release))
             if found is None:
@@ -395,21 +358,17 @@ class Node:
         return self._estimates[release]
 
     def states(self) -> list[dict[str, Any]]:
-        """The state of each release, as far as this server knows it."""
         complete = [self.estimate(number) is not None for number in range(len(self.study.releases))]
         with self._store.read() as kept:
             return [state(kept, self.study, number, complete=done) for number, done in enumerate(complete)]
 
     def check(self) -> None:
-        """Read the state."""
         self.answers(0)
 
     def spent(self) -> Any:
-        """What was spent of the account."""
         return self._account.spent
 
     def close(self) -> None:
-        """Let another process go on."""
         self.uploads.close()
         self._steps.close()
 
@@ -447,7 +406,6 @@ class Node:
         return self._servers
 
     def _parts(self) -> Iterator[list[bytes]]:
-        """What this server was sent, sealed, some at a time."""
         if isinstance(self.uploads, Relayed):
             yield from self.uploads.parts()
         else:

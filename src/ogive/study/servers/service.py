@@ -16,35 +16,33 @@ CREDENTIAL`. Logs hold counts, sizes and times, and never a body, a credential o
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ogive.errors import LedgerError, OgiveError, ParameterError, PeerError
 from ogive.ledger import Ledger
 from ogive.privacy import Adjacency
-from ogive.showing.parts import PICTURES, Html, document, fine, say, table, tag
+from ogive.showing.parts import Html, table, tag
+from ogive.study.common import LOG
+from ogive.study.document import ServersStudy
 from ogive.study.enrolment import load_key
-from ogive.study.https.connections import FAILED, Recent, Taking, beside, exact, html, line
-from ogive.study.https.pages import REFRESH_SECONDS, Released, Results, drawn, hour, release_link
+from ogive.study.https.connections import FAILED, admit, beside, exact
+from ogive.study.https.pages import Released, Taking, by_hour, drawn, in_state, release_link, study_page
 from ogive.study.https.service import listen, log_to_stderr, run
-from ogive.study.servers.asking import LEADER, Answering, HttpsCarrier, Peer
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import Enrolled, list_name
+from ogive.study.sealing import LARGEST_ENVELOPE, Arriving
+from ogive.study.servers.asking import LEADER, Answering, HttpsCarrier, Leader, Peer
 from ogive.study.servers.evaluating import Workers
-from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
-from ogive.study.servers.sealing import LARGEST_ENVELOPE, Arriving
-from ogive.study.servers.uploads import Reports, report_bytes
+from ogive.study.servers.uploads import Enrolled, Reports, list_name, report_bytes
 from ogive.study.store import Store
 from ogive.study.submissions import NotEnrolledError
 
@@ -52,38 +50,19 @@ from ogive.study.submissions import NotEnrolledError
 
 
 def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
-    """The page of a server, which the browser reads again every few seconds."""
-    title = told["title"] or told["study"]
-    return document(
-        title,
-        tag("header", tag("h1", title), say(_lead(told))),
-        tag(
-            "main",
-            table(
-                "Releases",
-                ("release", "state", "guarantee", "sums opened"),
-                [
-                    (release_link(each), (each["state"], each["privacy"], str(each["opened"])))
-                    for each in told["releases"]
-                ],
-                texts=(1, 2),
-            ),
-            *(_reason(each) for each in told["releases"]),
-            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
-            None if told["uploads"] is None else _uploads(told),
+    parts = [
+        table(
+            "Releases",
+            ("release", "state", "guarantee", "sums opened"),
+            [(release_link(each), (each["state"], each["privacy"], str(each["opened"]))) for each in told["releases"]],
+            texts=(1, 2),
         ),
-        tag("footer", say(_spent(told)), fine(f"Study {told['study']}, SHA-256 {told['digest']}")),
-        refresh=REFRESH_SECONDS,
-        policy=PICTURES,
-    )
-
-
-def _uploads(told: dict[str, Any]) -> Html:
-    return table(
-        "Uploads",
-        ("hour (UTC)", "uploads"),
-        [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
-    )
+        *(_reason(each) for each in told["releases"]),
+        *drawn(released),
+        None if told["uploads"] is None else by_hour("Uploads", "uploads", told["uploads_by_hour"]),
+    ]
+    spent = "Nothing was released so far." if told["spent"] is None else f"Spent so far: {told['spent']}."
+    return study_page(told, _lead(told), parts, f"The budget of this study is {told['budget']}. {spent}")
 
 
 def _lead(told: dict[str, Any]) -> str:
@@ -103,11 +82,6 @@ def _lead(told: dict[str, Any]) -> str:
     return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
 
 
-def _spent(told: dict[str, Any]) -> str:
-    spent = "Nothing was released so far." if told["spent"] is None else f"Spent so far: {told['spent']}."
-    return f"The budget of this study is {told['budget']}. {spent}"
-
-
 def _reason(release: dict[str, Any]) -> Html | None:
     if not release["reason"]:
         return None
@@ -115,8 +89,6 @@ def _reason(release: dict[str, Any]) -> Html | None:
 
 
 # --- The application
-
-LOG = logging.getLogger("ogive.study")
 
 JOB = "application/vnd.ogive.preparation-job"
 
@@ -127,42 +99,29 @@ TICK_SECONDS = 0.25
 LONGEST_PAUSE = 15.0
 
 
-class ServerService:
+class ServerService(Taking):
     """The application around one server."""
 
+    prefix = "ogive_server"
+    page = staticmethod(status_page)
+
     def __init__(self, node: Node, leader: Leader | None) -> None:
+        super().__init__(node.study.text, "jobs")
+        self.longest = report_bytes(node.study)
         self._node = node
         self._leader = leader
         self._answering = None if leader is not None else Answering(node)
-        self._taking = Taking(
-            longest=report_bytes(node.study),
-            person=self._person,
-            take=lambda number, report: self._reports.take(number, report),
-        )
-        self._counts = self._taking.counts
-        self._counts["jobs"] = 0
-        self._results = Results(self._result)
-        self._kept, self._checked = Recent(self._read), Recent(node.check)
         self._problem = ""
 
     def application(self) -> ASGIApp:
-        """The application, to be served by one process."""
         task = f"/v1/tasks/{self._node.study.digest.hex()}"
-        routes = [
-            Route("/", self._page),
-            *self._results.routes(),
-            Route("/health", self._health),
-            Route("/metrics", self._metrics),
-            Route("/v1/study", self._study),
-            Route("/v1/status", self._status),
-            Route(task, self._task),
-        ]
+        routes = [*self.routes(), Route(task, self._task)]
         if self._leader is None:
             routes.append(Route(f"{task}/preparation_jobs", self._job, methods=["POST"]))
             return exact(routes=routes)
         leader = self._leader
         others = exact(routes=routes, lifespan=lambda _: beside(self._tick(leader)))
-        return self._taking.before(others, f"{task}/reports")
+        return self.before(others, f"{task}/reports")
 
     async def _tick(self, leader: Leader) -> None:
         """Relay what came, and go on with what was asked for."""
@@ -184,13 +143,15 @@ class ServerService:
             self._problem = text
             LOG.info("%s", text)
 
-    def _person(self, shown: str) -> int:
-        """The number of the person who shows a credential, in hexadecimal digits."""
+    def person(self, shown: str) -> int:
         try:
             credential = bytes.fromhex(shown)
         except ValueError:
             raise NotEnrolledError from None
         return self._reports.number(credential)
+
+    def take(self, number: int, report: bytes) -> Future[None]:
+        return self._reports.take(number, report)
 
     @property
     def _reports(self) -> Reports:
@@ -200,48 +161,29 @@ class ServerService:
 
     async def _job(self, request: Request) -> Response:
         assert self._answering is not None, "server 0 is asked nothing"
+        arriving = Arriving(self._answering.bytes_of)  # nothing is kept before it is known to be of server 0
+        most = f"a request has the length that it states, and at most {LARGEST_ENVELOPE} bytes"
         try:
-            async with asyncio.timeout(JOB_SECONDS):
-                body = await self._envelope(request, self._answering)
-            if body is None:
-                return self._taking.refused(
-                    f"a request has the length that it states, and at most {LARGEST_ENVELOPE} bytes", 413
-                )
+            wrong = await admit(request, arriving.add, what="request", most=most, seconds=JOB_SECONDS)
+            if wrong is not None:
+                return self.refused(*wrong)
+            body = bytes(arriving)
             response = await run_in_threadpool(self._answering.answer, body)
-        except TimeoutError:
-            return self._taking.refused("the request came too slowly", 408)
-        except ClientDisconnect:
-            return self._taking.refused("the request was cut off", 400)
         except PeerError as problem:
-            return self._taking.refused(str(problem), 403)
+            return self.refused(str(problem), 403)
         except LedgerError as problem:
             LOG.error("the state cannot be used: %s", problem)
-            return self._taking.refused("the server cannot store anything now; try again", 503)
-        self._counts["jobs"] += 1
-        self._counts["bytes_in"] += len(body)
+            return self.refused("the server cannot store anything now; try again", 503)
+        self.counts["jobs"] += 1
+        self.counts["bytes_in"] += len(body)
         return Response(response, media_type=JOB)
-
-    async def _envelope(self, request: Request, answering: Answering) -> bytes | None:
-        """An envelope of server 0, of which nothing is kept before it is known to be one; None if it is longer."""
-        arriving = Arriving(answering.bytes_of)
-        async for chunk in request.stream():
-            if not arriving.add(chunk):
-                return None
-        return bytes(arriving)
-
-    async def _study(self, request: Request) -> Response:
-        return Response(self._node.study.text, media_type="application/toml")
 
     async def _task(self, request: Request) -> Response:
         private = self._node.study.unit.adjacency is Adjacency.ADD_OR_REMOVE
         uploads = None if private else len(self._node.uploads)  # nothing is read from the disk for strangers
         return JSONResponse({"open": self._node.closed is None, "uploads": uploads})
 
-    async def _status(self, request: Request) -> Response:
-        return JSONResponse(self.told(await self._kept.get()))
-
-    def _read(self) -> dict[str, Any]:
-        """What the state and the ledger know."""
+    def read(self) -> dict[str, Any]:
         node, spent = self._node, self._node.spent()
         return {
             "spent": None if spent is None else str(spent),
@@ -277,38 +219,24 @@ class ServerService:
             told["releases"] = [each | {"reason": each["reason"] and _PRIVATE} for each in told["releases"]]
         return told
 
-    def _result(self, name: str) -> dict[str, Any] | None:
+    def result(self, name: str) -> dict[str, Any] | None:
         for number, release in enumerate(self._node.study.releases):
             if release.name == name:
                 estimate = self._node.estimate(number)
                 return None if estimate is None else estimate.to_dict()
         return None
 
-    async def _page(self, request: Request) -> Response:
-        told = self.told(await self._kept.get())
-        return html(status_page(told, await self._results.pictured(told["releases"])))
+    def check(self) -> None:
+        self._node.check()
 
-    async def _health(self, request: Request) -> Response:
-        try:
-            await self._checked.get()
-        except LedgerError:
-            return line("the state cannot be read", 503)
-        if not self._node.uploads.usable:
-            return line(FAILED, 503)
-        return PlainTextResponse("ok\n")
+    def fault(self) -> str | None:
+        return None if self._node.uploads.usable else FAILED
 
-    async def _metrics(self, request: Request) -> Response:
-        told = self.told(await self._kept.get())
-        lines = []
+    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+        counts = {}
         if told["uploads"] is not None:
-            lines += [f"ogive_server_{name} {value}" for name, value in self._counts.items()]
-            lines += [f"ogive_server_uploads {told['uploads']}", f"ogive_server_store_bytes {told['bytes']}"]
-        lines += [
-            f"ogive_server_releases{{state={json.dumps(state)}}} "
-            f"{sum(each['state'] == state for each in told['releases'])}"
-            for state in ("running", "released", "over")
-        ]
-        return PlainTextResponse("\n".join(lines) + "\n")
+            counts = {**self.counts, "uploads": told["uploads"], "store_bytes": told["bytes"]}
+        return counts | in_state(told, "running", "released", "over")
 
 
 # --- The process

@@ -12,25 +12,34 @@ off goes on where the other one's store ends.
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import hmac
 import os
+import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ogive.core.checks import Progress
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.wire import Reader
-from ogive.errors import ParameterError, PeerError, RefusalError
+from ogive.errors import ParameterError, PeerError, RefusalError, plain
 from ogive.records.contributions import columns_of, pieces
 from ogive.records.plain import PlainRecords
 from ogive.segments import BEGINNING, Place, Segments
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import CREDENTIAL_BYTES, DIGEST_BYTES, Enrolled, credential
-from ogive.study.servers.sealing import SEALED_BYTES, seal
-from ogive.study.submissions import ClosedError, NotEnrolledError, Stored, Submissions
-from ogive.trust.servers.clients import upload, upload_sums
+from ogive.study.common import read_bytes, read_file
+from ogive.study.document import ServersStudy
+from ogive.study.enrolment import new_folder, write_private
+from ogive.study.https import Sender
+from ogive.study.sealing import SEALED_BYTES, seal
+from ogive.study.submissions import ClosedError, NotEnrolledError, Submissions
+from ogive.trust.servers.clients import upload as shared
+from ogive.trust.servers.clients import upload_sums
 
 # --- Reports: for every server a part that only this server can read
 #
@@ -42,17 +51,14 @@ _CLIENTS = 1 << 10
 
 
 def part_bytes(study: ServersStudy, server: int) -> int:
-    """How long each honest part of a server is, sealed."""
     return SEALED_BYTES + CREDENTIAL_BYTES + study.message_bytes[server]
 
 
 def report_bytes(study: ServersStudy) -> int:
-    """How long each honest report is."""
     return len(front(study)) + sum(4 + part_bytes(study, server) for server in range(len(study.servers)))
 
 
 def columns_of_study(study: ServersStudy) -> tuple[str, ...]:
-    """The columns that each record has."""
     columns = [each.column for collected in study.collected for each in columns_of(collected.layout.aggregate)]
     return tuple(dict.fromkeys(columns))
 
@@ -77,7 +83,7 @@ def make_reports(
     batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]
     for start, added in zip(range(0, read.size, _CLIENTS), zip(*batches, strict=True), strict=True):
         made = [
-            upload(collected, some, batch=0, session=study.session(collected), random=random)
+            shared(collected, some, batch=0, session=study.session(collected), random=random)
             for collected, some in zip(study.collected, added, strict=True)
         ]
         yield from _sealed(study, made, tokens[start : start + _CLIENTS])
@@ -104,7 +110,6 @@ def _summed(study: ServersStudy, records: object, random: Callable[[int], bytes]
 
 
 def _sealed(study: ServersStudy, made: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
-    """One report for each token, of messages that are of as many clients."""
     servers = range(len(study.servers))
     parts = []
     for server in servers:
@@ -127,7 +132,6 @@ def _sealed(study: ServersStudy, made: Sequence[Sequence[bytes]], tokens: Sequen
 
 
 def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
-    """The sealed parts of a report, one for each server."""
     reader = Reader(data, "report")
     reader.expect(front(study), "beginning, or another study,")
     parts = []
@@ -141,7 +145,6 @@ def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
 
 
 def front(study: ServersStudy) -> bytes:
-    """What every report of a study begins with."""
     return _MAGIC + bytes([_VERSION, len(study.servers)]) + study.digest
 
 
@@ -150,23 +153,13 @@ def front(study: ServersStudy) -> bytes:
 FOLDER = "uploads"
 
 
-class Reports(Stored):
-    """The reports that server 0 takes.
-
-    Args:
-        study: The study.
-        folder: Of the server.
-        enrolled: Who may upload.
-        closed: Whether no more are taken.
-
-    Raises:
-        RefusalError: the store cannot be used.
-    """
+class Reports(Submissions):
+    """The reports that server 0 takes."""
 
     def __init__(self, study: ServersStudy, folder: Path, enrolled: Enrolled, *, closed: bool = False) -> None:
         self._study = study
         self._enrolled = enrolled
-        self._kept = Submissions(folder / FOLDER, len(enrolled), self._owner, closed=closed)
+        super().__init__(folder / FOLDER, len(enrolled), closed=closed)
 
     def _owner(self, record: bytes) -> tuple[int, bytes]:
         number = self._enrolled.place(record[:DIGEST_BYTES])
@@ -175,38 +168,20 @@ class Reports(Stored):
         return number, record[DIGEST_BYTES:]
 
     def number(self, shown: bytes) -> int:
-        """The number of the person who shows a credential.
-
-        Raises:
-            NotEnrolledError: nobody has it.
-        """
+        """The number of the person who shows a credential."""
         number = self._enrolled.number(shown)
         if number is None:
             raise NotEnrolledError("nobody who is enrolled in this study has this credential")
         return number
 
     def take(self, number: int, report: bytes) -> Future[None]:
-        """Store the report of a person; the same one again is as good as the first time.
-
-        Returns:
-            Done when it is durable; with a `RefusalError` if it is not kept.
-
-        Raises:
-            PeerError: it is no report of this study.
-            OtherReportError: this person uploaded another one.
-            ClosedError: no more are taken.
-            RefusalError: too much waits to be stored.
-        """
+        """Store the report of a person; the same one again is as good as the first time."""
         read_report(report, self._study)
-        return self._kept.take(number, report, self._enrolled.digest(number) + report)
-
-    def close_uploads(self) -> int:
-        """Take no more reports; returns how many there are once all that wait are stored."""
-        return self._kept.close_uploads()
+        return self._keep(number, report, self._enrolled.digest(number) + report)
 
     def parts(self, server: int, place: Place = BEGINNING) -> Iterator[tuple[Place, list[bytes]]]:
         """The sealed parts for a server after a place in the store, some at a time, each with the place after it."""
-        for after, records in self._kept.after(place):
+        for after, records in self.after(place):
             yield after, [read_report(record[DIGEST_BYTES:], self._study)[server] for record in records]
 
 
@@ -221,17 +196,14 @@ class Relayed:
         self._stored = sum(1 for _ in self._store)
 
     def __len__(self) -> int:
-        """How many parts are stored."""
         return self._stored
 
     @property
     def usable(self) -> bool:
-        """Whether more can be stored before the process is started again."""
         return self._store.usable
 
     @property
     def size(self) -> int:
-        """How many bytes they take."""
         return self._store.size
 
     def take(self, start: int, parts: Sequence[bytes]) -> int:
@@ -250,17 +222,200 @@ class Relayed:
             return self._stored
 
     def close_uploads(self, count: int) -> None:
-        """Take no more parts."""
         with self._one:
             if self._stored != count:
                 raise PeerError(f"{self._stored} parts are stored, and {count} are to be counted")
             self._closed = count
 
     def parts(self) -> Iterator[list[bytes]]:
-        """The sealed parts, some at a time."""
         for _, records in self._store.after(BEGINNING):
             yield records
 
     def close(self) -> None:
-        """Let another process open the store."""
         self._store.close()
+
+
+# --- One call that uploads: shares are made here, and sent until the server acknowledges them
+
+
+def upload(
+    study: ServersStudy | str | Path,
+    records: Any,
+    *,
+    tokens: str | Sequence[str],
+    connect: str,
+    authority: str | Path | None = None,
+    progress: Progress = lambda done, whole: None,
+) -> int:
+    """Split records into shares for the servers of a study, and send them.
+
+    Nobody but this process sees a record. A person uploads once: with a token whose upload is stored already, nothing
+    changes.
+
+    Args:
+        study: The study, or its file.
+        records: One value, or a list or array of values, where the study asks for one column, else a table with a row
+            for each token, in any form that `Records.of` reads.
+        tokens: The person's token, or one for each record.
+        connect: Address of the first server of the study, such as "https://north.example.org:8443".
+        authority: File with the certificate that its certificate was issued with; None for those the system trusts.
+        progress: Called with how many uploads were acknowledged, and how many there are.
+
+    Returns:
+        How many are new; the others were stored before.
+
+    Raises:
+        ParameterError: the study, a token or the address is none, tokens are not as many as records, or a table is to
+            be read, or votes are asked, by an installation without what that takes.
+        DataError: a record does not fit the study.
+        PeerError: the server refuses an upload.
+        RefusalError: the server does not answer, after several tries.
+
+    Privacy: each server, and all but one of them together, sees random numbers. What all of them see together and
+        what is published is said by `ogive study check`.
+
+    Source:
+        `methods/crypto.md`; `docs/servers.md`.
+    """
+    shown = [tokens] if isinstance(tokens, str) else list(tokens)
+    try:
+        # a device loads little and waits for nothing: what is uploaded follows from the study alone, which its servers
+        # have followed to the end, or they take no upload
+        read = study if isinstance(study, ServersStudy) else read_file(study, ServersStudy.parse_unchecked)
+        made = make_reports(read, _table(read, records), shown)
+        new = 0
+        with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
+            for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
+                new += sender.send(report, credential(token, study=read.digest, server=0).hex())
+                progress(done, len(shown))
+        return new
+    except ModuleNotFoundError as missing:
+        raise ParameterError(
+            f"this upload needs the whole installation, pip install ogive: {missing}; one value, or a list of values, "
+            "of another study than one of votes needs numpy and cryptography alone"
+        ) from None
+
+
+def _table(study: ServersStudy, records: Any) -> Any:
+    if isinstance(records, np.generic | np.ndarray) and records.ndim < 2 and records.dtype.kind in "biufU":
+        records = records.tolist()
+    if isinstance(records, int | float | datetime.date):
+        records = [records]
+    if not isinstance(records, list | tuple):
+        return records
+    columns = columns_of_study(study)
+    if len(columns) > 1:
+        raise ParameterError(f"the study asks for the columns {', '.join(columns)}; give a table with these")
+    return {columns[0]: list(records)}
+
+
+# --- Who may upload: each person has a token, and each server knows a digest of what follows from it
+#
+# A token is random and is sent to nobody. What a person shows to a server, the credential, is the HMAC of the token
+# over study and server, so that no server, and nobody who relays an upload, can show it to another one. A server keeps
+# the digests of all credentials, sorted:
+#
+#     list = "OGENROL1" | digest of the study 32 | number of the server u32 | digests, 16 bytes each
+
+TOKEN_BYTES = 32
+CREDENTIAL_BYTES = 32
+
+_LIST = b"OGENROL1"
+_FRONT = len(_LIST) + 32 + 4
+DIGEST_BYTES = 16
+_MOST = 1 << 28
+"""Bytes of a list, for some 16 million people."""
+
+
+def make_tokens(count: int) -> list[str]:
+    return [secrets.token_hex(TOKEN_BYTES) for _ in range(count)]
+
+
+def credential(token: str, *, study: bytes, server: int) -> bytes:
+    try:
+        key = bytes.fromhex(token)
+    except ValueError:
+        key = b""
+    if len(key) != TOKEN_BYTES:
+        raise ParameterError(f"a token has {2 * TOKEN_BYTES} hexadecimal digits, as ogive study devices makes them")
+    shown = digest(HashDomain.UPLOAD_CREDENTIAL, study, number(server))
+    return hmac.new(key, shown, hashlib.sha256).digest()
+
+
+def enrolled(tokens: Iterable[str], study: ServersStudy, server: int) -> bytes:
+    found = sorted({_digest(credential(token, study=study.digest, server=server)) for token in tokens})
+    return _LIST + study.digest + number(server)[:4] + b"".join(found)
+
+
+class Enrolled:
+    """The list of one server, of digests of credentials in increasing order: it numbers those who are enrolled."""
+
+    def __init__(self, digests: bytes) -> None:
+        self._digests = digests
+
+    def __len__(self) -> int:
+        return len(self._digests) // DIGEST_BYTES
+
+    def number(self, shown: bytes) -> int | None:
+        """The number of whose credential this is, from 0; None if there is nobody.
+
+        A search takes time that depends on the digest of what was shown, from which nobody finds another credential.
+        """
+        return self.place(_digest(shown))
+
+    def place(self, wanted: bytes) -> int | None:
+        """The number of whose credential has this digest; None if there is nobody."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.digest(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if self.digest(low) == wanted else None
+
+    def digest(self, place: int) -> bytes:
+        """The digest of the credential of the person of this number, 16 bytes; empty beyond the last."""
+        return self._digests[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES]
+
+    @staticmethod
+    def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:
+        found = b"".join(_read(path, study, server) for path in paths)
+        each = {found[start : start + DIGEST_BYTES] for start in range(0, len(found), DIGEST_BYTES)}
+        return Enrolled(b"".join(sorted(each)))
+
+
+def _read(path: Path, study: ServersStudy, server: int) -> bytes:
+    data = read_bytes(path, _MOST + 1, "the list of who may upload")
+    front, digests = data[:_FRONT], data[_FRONT:]
+    if len(front) < _FRONT or not front.startswith(_LIST) or len(digests) % DIGEST_BYTES or len(data) > _MOST:
+        raise ParameterError(f"{plain(path)} is no list of who may upload; ogive study devices makes one")
+    if front != _LIST + study.digest + number(server)[:4]:
+        raise ParameterError(f"{plain(path)} is the list of another server or another study")
+    return digests
+
+
+def list_name(server: str) -> str:
+    return f"{server}.enrolled"
+
+
+def enrol(folder: Path, study: ServersStudy, count: int) -> None:
+    tokens = make_tokens(count)
+    with new_folder(folder):
+        for number_of, server in enumerate(study.servers):
+            write_private(folder / list_name(server.name), enrolled(tokens, study, number_of))
+        write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
+
+
+def read_tokens(path: Path) -> list[str]:
+    try:
+        tokens = read_bytes(path, _MOST, "the file of tokens").decode("ascii").split()
+    except UnicodeDecodeError:
+        tokens = []
+    if not tokens or any(len(token) != 2 * TOKEN_BYTES for token in tokens):
+        raise ParameterError(f"{plain(path)} holds no tokens; ogive study devices makes them")
+    return tokens
+
+
+def _digest(shown: bytes) -> bytes:
+    return digest(HashDomain.UPLOAD_ENROLLED, shown, length=DIGEST_BYTES)

@@ -43,10 +43,16 @@ from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening
-from ogive.trust.parties import SeveralTables, naming, read_parties
-from ogive.trust.secagg.contribution import Contribution, of_no_records, opened_totals, public_bytes, shape_of
-from ogive.trust.secagg.options import COLLUDING, SecAggOptions
-from ogive.trust.secagg.terms import AggregationTerms
+from ogive.trust.secagg import COLLUDING, SecAggOptions
+from ogive.trust.secagg.terms import (
+    AggregationTerms,
+    Contribution,
+    of_no_records,
+    opened_totals,
+    public_bytes,
+    shape_of,
+)
+from ogive.trust.table import SeveralTables, naming, read_parties
 
 # --- One secure aggregation in one process: the messages are real, the network is not
 
@@ -58,37 +64,27 @@ class Enrolment:
         self.server = Ed25519PrivateKey.generate()
         self.parties = tuple(Ed25519PrivateKey.generate() for _ in range(parties))
 
-    def public(self) -> tuple[bytes, ...]:
-        """The parties' public keys, in order."""
-        return tuple(key.public_key().public_bytes_raw() for key in self.parties)
 
+def new_notes() -> Callable[[bytes, bytes], bytes | None]:
+    """What one party notes while the release is open: which steps it answered, and who is in the sums of a release.
 
-class Notes:
-    """What one party notes for good: which step of which session it answered, and who is in the sums of a release.
-
-    It lives as long as the release is open in this process. A party that runs by itself keeps it on disk.
+    A party that runs by itself keeps it on disk.
     """
+    values: dict[bytes, bytes] = {}
 
-    def __init__(self) -> None:
-        self._values: dict[bytes, bytes] = {}
-
-    def __call__(self, token: bytes, value: bytes) -> bytes | None:
-        """Note a value unless the token has one; what it had, or None."""
-        earlier = self._values.get(token)
-        self._values.setdefault(token, value)
+    def note(token: bytes, value: bytes) -> bytes | None:
+        earlier = values.get(token)
+        values.setdefault(token, value)
         return earlier
+
+    return note
 
 
 class Session:
     """The parties' vectors on their way to a sum, which is opened last.
 
-    Args:
-        settings: Of the aggregation.
-        enrolment: The participants' keys.
-        vector: Makes the vector of a party, numbered from 1, noise included; shape (length,).
-        declared: Totals that each party commits to, by number; only they take part.
-        leaving: Party -> the round that it does not answer any more.
-        notes: Of each party, numbered from 1, of all sessions of the release.
+    Parties are numbered from 1. `vector` makes that of a party, noise included; those that declared totals take part;
+    `leaving` has the round that a party does not answer any more; notes are of all sessions of the release.
     """
 
     def __init__(
@@ -99,7 +95,7 @@ class Session:
         *,
         declared: Mapping[int, Sequence[int]],
         leaving: Mapping[int, Round],
-        notes: Mapping[int, Notes],
+        notes: Mapping[int, Callable[[bytes, bytes], bytes | None]],
     ) -> None:
         self._server = AggregationServer(settings, key=enrolment.server)
         self._parties = {
@@ -146,18 +142,11 @@ def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
 
 
 class SecAggOpening(Opening[LinearQuery]):
-    """One release, fixed to the parties' data, the adjacency and the secret.
+    """One release, fixed to the parties' data, the adjacency and the secret, which gives each party its noise key.
 
     Noise is a function of the secret, so a release that was cut off goes on with the same noise; masks and keys are
     fresh for every measurement. Whose records are counted is settled at the first measurement and is the same for all:
     the parties themselves confirm no other list. The records of a party that leaves before its vector are not read.
-
-    Args:
-        parties: Their records.
-        terms: How many may leave or collude.
-        leaving: Party -> the round that it does not answer any more.
-        adjacency: Of the release.
-        secret: 32 bytes, from which each party's noise key is derived.
     """
 
     def __init__(
@@ -176,7 +165,7 @@ class SecAggOpening(Opening[LinearQuery]):
         self._adjacency = adjacency
         self.secret = secret
         self._enrolment = Enrolment(len(parties))
-        self._notes = {number: Notes() for number in range(1, len(parties) + 1)}
+        self._notes = {number: new_notes() for number in range(1, len(parties) + 1)}
         self._included: tuple[int, ...] | None = None
         self._waiting: dict[LinearQuery, Session] = {}
 
@@ -197,10 +186,12 @@ class SecAggOpening(Opening[LinearQuery]):
         return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
 
     def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], bytes]:
-        """Run a session until the parties in the sum are fixed, before the sum is opened."""
         staying = self._staying()
         # of all parties: where one comes back with other records, nobody's noise is what it was
-        context = b"".join(self._own_context(query, number) for number in staying)
+        context = b""
+        for number in staying:
+            with self._naming(number):
+                context += self._parties[number].context(query)
         if query not in self._waiting:
             session = self._session(query, staying, context)
             included = session.collect()
@@ -236,7 +227,7 @@ class SecAggOpening(Opening[LinearQuery]):
         settings = self._terms.settings(
             study=self._study(query),
             release=self._derived(b"release"),
-            parties=self._enrolment.public(),
+            parties=[key.public_key().public_bytes_raw() for key in self._enrolment.parties],
             server=self._enrolment.server.public_key().public_bytes_raw(),
             length=prod(shape_of(query)),
             totals=opened,
@@ -259,15 +250,9 @@ class SecAggOpening(Opening[LinearQuery]):
         return naming(number - 1, len(self._parties))
 
     def _derived(self, purpose: bytes) -> bytes:
-        """Derive 32 bytes for one purpose from the secret of the release."""
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
 
-    def _own_context(self, query: LinearQuery, number: int) -> bytes:
-        with self._naming(number):
-            return self._parties[number].context(query)
-
     def _study(self, query: LinearQuery) -> bytes:
-        """Digest of the release and of all that is public about a measurement."""
         about = b"ogive secure aggregation study 1\n" + self._derived(b"release")
         return hashlib.sha256(about + public_bytes(query, self._adjacency)).digest()
 
@@ -373,7 +358,6 @@ class SecAgg(SeveralTables):
 
 
 def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:
-    """Who leaves when."""
     steps = {round.name.lower(): round for round in Round}
     for party, step in leaving.items():
         if party not in range(1, parties + 1) or step not in steps:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ogive.core.arrays import Int64, UInt64
 from ogive.core.checks import whole
 from ogive.crypto.aggregation import (
     MOST_PARTIES,
@@ -17,11 +19,15 @@ from ogive.crypto.aggregation import (
     least_threshold,
 )
 from ogive.crypto.aggregation.messages import aggregation_cost
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DerivedNodes
+from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_statement
-from ogive.queries import LinearQuery
+from ogive.queries import Aggregate, CurveQuery, LinearQuery
+from ogive.records import Records
 from ogive.trust.base import Traffic
+from ogive.trust.modulus import largest_share
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
@@ -37,11 +43,7 @@ NOBODY = (
 class AggregationTerms:
     """Terms of a secure aggregation, known before there are any records.
 
-    Fields:
-        parties: How many there are, 2 to `MOST_PARTIES`.
-        colluding: How many may tell all that they know; a party that reads the result is one of them.
-        dropouts: How many may leave.
-        wanted: Threshold that the user wants, or None.
+    A party that reads the result is one of those who collude; `wanted` is the threshold that the user wants, or None.
     """
 
     parties: int
@@ -93,7 +95,6 @@ class AggregationTerms:
     def settings(
         self, *, study: bytes, release: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
     ) -> AggregationSettings:
-        """What all participants of one measurement agree on; the arguments are fields of `AggregationSettings`."""
         if self.graph is not None:
             neighbours, threshold = self.graph
         else:
@@ -116,7 +117,6 @@ class AggregationTerms:
         )
 
     def assumption(self, *, simulated: bool = True) -> str:
-        """Who holds the records, what each of them sees and what is assumed."""
         whole = "All" if self.honest == self.parties else f"At least {self.honest}"
         verb, keep = ("adds", "keeps") if self.honest == 1 else ("add", "keep")
         readers = ALONE if self.colluding else NOBODY
@@ -135,7 +135,6 @@ class AggregationTerms:
 
 
 def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: Adjacency) -> Traffic:
-    """Bytes and seconds of all questions together, where nobody leaves before the end."""
     sent, to_party, received, seconds = 0, 0, 0, 0.0
     for query in queries:
         nothing = np.zeros(query.aggregate.shape, np.int64)
@@ -152,3 +151,71 @@ def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: 
         received += cost.bytes_per_server
         seconds += cost.seconds
     return Traffic("vectors", sent, received, seconds, bytes_to_party=to_party)
+
+
+# --- One party's part of a release: what it adds up of its own records, its share of the noise, and what fixes both
+
+
+class Contribution:
+    """What one party contributes to the measurements of one release."""
+
+    def __init__(self, records: Records, number: int, terms: AggregationTerms, adjacency: Adjacency) -> None:
+        self._records = records
+        self._number = number
+        self._terms = terms
+        self._adjacency = adjacency
+        self._sums: dict[Aggregate, Int64] = {}
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        # summed once: what a file holds may change while a release is open, the release may not
+        if aggregate not in self._sums:
+            self._sums[aggregate] = self._records.aggregate(aggregate)
+        return self._sums[aggregate]
+
+    def declared(self, query: LinearQuery) -> tuple[int, ...]:
+        """The party's numbers of records, which it commits to; opened where the adjacency makes them public."""
+        return query.totals(self.sums(query.aggregate), Adjacency.REPLACE) or ()
+
+    def context(self, query: LinearQuery) -> bytes:
+        found = hashlib.sha256(b"ogive secure aggregation 3\n")
+        for value in (self._terms.parties, self._terms.honest, self._number):
+            found.update(value.to_bytes(8, "big"))
+        found.update(query.digest(self.sums(query.aggregate), self._adjacency))
+        return found.digest()
+
+    def vector(self, query: LinearQuery, *, key: bytes, context: bytes) -> UInt64:
+        """The party's exact integers and its share of the noise, modulo 2^64; shape (length,).
+
+        The noise follows from its key, 32 bytes, and from the context.
+        """
+        exact = query.measure(self.sums(query.aggregate))
+        laws = [level.law for level in query.levels]
+        most = largest_share(laws, parties=self._terms.parties, honest=self._terms.honest)
+        if exact.size and max(int(exact.max()), -int(exact.min())) > most:
+            raise DataError(f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits")
+        noise = query.noise(ShareNodes(DerivedNodes(key, context), self._terms.honest))
+        return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
+
+
+def of_no_records(query: LinearQuery) -> Int64:
+    """The sums of no records, shape of the aggregate: what is public about a query's answer follows from them."""
+    return np.zeros(query.aggregate.shape, np.int64)
+
+
+def shape_of(query: LinearQuery) -> tuple[int, ...]:
+    return query.measure(of_no_records(query)).shape
+
+
+def public_bytes(query: LinearQuery, adjacency: Adjacency) -> bytes:
+    """All that is public about a query, to be hashed.
+
+    That is the digest of the query as of no records, and its points: other points make other sums with the same noise.
+    """
+    points = query.points if isinstance(query, CurveQuery) else None
+    opened = b"all" if points is None else np.asarray(points, "<u8").tobytes()
+    return query.digest(of_no_records(query), adjacency) + opened
+
+
+def opened_totals(query: LinearQuery, adjacency: Adjacency) -> int:
+    """How many totals every party opens with its vector."""
+    return len(query.totals(of_no_records(query), adjacency) or ())

@@ -40,7 +40,6 @@ Piece = KeyBatch | ShareBatch
 
 
 def part_hashes(collected: AggregateUploads, pieces: Sequence[Piece], *, server: int, session: bytes) -> UInt8:
-    """Hashes of all that one server is sent of each client, shape (n, 32)."""
     key = digest(HashDomain.SERVERS_PART, collected.study, session, number(server))
     vectors = collected.layout.vectors
     rows = (each for piece in pieces for each in piece.pieces())
@@ -53,7 +52,6 @@ def client_names(collected: AggregateUploads, hashes: Sequence[UInt8], *, sessio
 
 
 def sortable(names: UInt8) -> NDArray[np.bytes_]:
-    """Names as one sortable item each, shape (n,)."""
     return np.ascontiguousarray(names).reshape(-1).view(f"S{HASH_BYTES}")
 
 
@@ -95,7 +93,6 @@ def upload(
 
 
 def upload_sums(collected: AggregateUploads, sums: Int64, *, batch: int, session: bytes, random: Random) -> list[bytes]:
-    """Share the sums of all records of an organization, in the form of `Layout.columns`."""
     assert collected.uploads.kind == SUMS
     assert collected.tables is not None
     columns = sums.reshape(collected.layout.vectors, -1).T
@@ -121,7 +118,6 @@ def upload_messages(
 def _shared(
     columns: NDArray[Any], collected: AggregateUploads, shape: ShareShape, part: str, session: bytes, random: Random
 ) -> tuple[ShareBatch, ...]:
-    """Shares of columns for every server, bound to one part of an upload and to the session."""
     servers, binding = collected.uploads.servers, collected.binding(part, session)
     return tables.share(columns, shape=shape, servers=servers, study=binding, random=random)
 
@@ -131,15 +127,9 @@ def _shared(
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The uploads of some clients.
+    """The uploads of some clients, as one server reads them: keys, or tables or sums, and material for verifications.
 
-    Fields:
-        collected: What was to be uploaded.
-        server: Who reads.
-        keys: Comparison keys; None where tables or sums were uploaded.
-        tables: Those; None where keys were.
-        material: For verifications; None where there are none.
-        others: Hashes of the other servers' parts in their order, shape (n, 32 (servers - 1)).
+    The hashes of the other servers' parts are in their order, shape (n, 32 (servers - 1)).
     """
 
     collected: AggregateUploads
@@ -151,7 +141,6 @@ class Parts:
 
     @classmethod
     def read(cls, body: bytes, collected: AggregateUploads, server: int, session: bytes) -> Parts:
-        """Take the body of an upload apart."""
         reader = Reader(body, "upload")
         servers = collected.uploads.servers
 
@@ -183,7 +172,6 @@ class Parts:
         return len(held) // self.collected.layout.vectors
 
     def names(self, session: bytes) -> UInt8:
-        """Names of the clients, shape (n, 32)."""
         pieces = [each for each in (self.keys, self.tables, self.material) if each is not None]
         own = part_hashes(self.collected, pieces, server=self.server, session=session)
         hashes = np.split(self.others, self.collected.uploads.servers - 1, axis=1)
@@ -223,7 +211,6 @@ class Parts:
         return forms, self._folded(columns, ends)
 
     def only(self, chosen: NDArray[np.intp]) -> Parts:
-        """The uploads of some of the clients."""
         rows = self.collected.layout.rows(chosen)
         keys = None if self.keys is None else self.keys[rows]
         tables = None if self.tables is None else self.tables[rows]
@@ -249,17 +236,14 @@ class Parts:
 
 
 def added(x: UInt64, y: UInt64, modulus: int) -> UInt64:
-    """Sums modulo 2^64 or the prime."""
     return field.sums(x, y) if modulus == field.P else x + y
 
 
 def subtracted(x: UInt64, y: UInt64, modulus: int) -> UInt64:
-    """Differences modulo 2^64 or the prime."""
     return field.differences(x, y) if modulus == field.P else x - y
 
 
 def residues(numbers: Int64, modulus: int) -> UInt64:
-    """Signed whole numbers modulo 2^64 or the prime."""
     return field.encode(numbers) if modulus == field.P else np.ascontiguousarray(numbers).view(np.uint64)
 
 
@@ -281,13 +265,7 @@ _LENGTH_BYTES = 8
 
 @dataclass(frozen=True)
 class _Part:
-    """One part of a message.
-
-    Fields:
-        vectors: How many vectors each client has in it.
-        front: Its first bytes, where it is of so many vectors.
-        widths: Bytes of each column of one vector, which follow each other column by column.
-    """
+    """One part of a message: its first bytes for so many vectors, and bytes of one vector, column by column."""
 
     vectors: int
     front: Callable[[int], bytes]
@@ -296,13 +274,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class Singles:
-    """Messages of single clients to one server, in one session.
-
-    Fields:
-        collected: What they upload.
-        server: To whom.
-        session: 16 bytes.
-    """
+    """Messages of single clients to one server, in one session."""
 
     collected: AggregateUploads
     server: int
@@ -310,7 +282,6 @@ class Singles:
 
     @property
     def length(self) -> int:
-        """Bytes of one message."""
         return len(self._template)
 
     def alike(self, rows: UInt8) -> Bool:

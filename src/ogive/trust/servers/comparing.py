@@ -15,6 +15,9 @@ Source:
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,11 +27,17 @@ from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.circuits.arithmetic import MOST_BITS, first_largest, reaches, share_bits
 from ogive.crypto.field import P
+from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
 from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
-from ogive.queries import LabelsQuery
+from ogive.queries import Aggregate, Ballots, LabelsQuery
+from ogive.queries.labels import ServedQuery
+from ogive.trust.base import Traffic
 from ogive.trust.modulus import noise_bound
 from ogive.trust.servers.clients import added, residues
+from ogive.trust.servers.modular import block_ends
+from ogive.trust.servers.settings import AggregateUploads, Layout
+from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 
 SERVERS = 2
 _GATE_SECONDS, _BIT_SECONDS = 4e-7, 1e-6
@@ -39,14 +48,7 @@ GARBLER, EVALUATOR = 0, 1
 
 @dataclass(frozen=True)
 class Compared:
-    """What labels take of two servers, without headers.
-
-    Fields:
-        garbler_bytes: What server 0 sends to server 1.
-        evaluator_bytes: What server 1 sends back.
-        gates: AND gates, of all queries.
-        bits: What server 1 enters.
-    """
+    """What labels take of two servers, without headers: bytes that each sends, AND gates, and bits of server 1."""
 
     garbler_bytes: int
     evaluator_bytes: int
@@ -61,12 +63,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Circuits and inputs of one query.
-
-    Fields:
-        query: What is asked.
-        teachers: The most votes that a class can have.
-    """
+    """Circuits and inputs of one query, where a class has the votes of all teachers at most."""
 
     query: LabelsQuery
     teachers: int
@@ -83,25 +80,16 @@ class Comparison:
 
     @cached_property
     def check(self) -> Circuit | None:
-        """Whether a query passes; None where every one does."""
         if self.query.check is None:
             return None
         return reaches(self._classes, self._check_width, offset_width=self._offset_width, shift=self.query.bits)
 
     @cached_property
     def label(self) -> Circuit:
-        """Which class a query gets."""
         return first_largest(self._classes, self._label_width)
 
     def check_bits(self, server: int, sums: UInt64, nodes: NodeNoise, queries: Int64) -> Bool:
-        """What a server enters for the checks of some queries, shape (queries, wires).
-
-        Args:
-            server: Its number.
-            sums: Its shares of all votes, shape (all queries, classes).
-            nodes: Its noise.
-            queries: Numbers of the queries.
-        """
+        """What a server enters for the checks of some queries, shape (queries, wires), from its shares of all votes."""
         check = self.query.check
         assert check is not None
         low, _ = self._raised
@@ -185,3 +173,92 @@ class Comparison:
 def _bound(law: Law) -> int:
     """What the noise of both servers together does not exceed."""
     return noise_bound([law], adding=SERVERS, honest=1)
+
+
+# --- What uploads of a release cost, and which kind is taken where that was left open: from public numbers alone
+
+
+def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
+    """The kinds of upload that an aggregate allows, with their parameters; keys before tables."""
+    several = Layout(aggregate).amount_bits is not None or isinstance(aggregate, Ballots)
+    if uploads.organizations and uploads.kind == AUTO and not isinstance(aggregate, Ballots):
+        return (dataclasses.replace(uploads, kind=SUMS, verified=False),)
+    if several and uploads.kind in (AUTO, KEYS):
+        kinds: tuple[str, ...] = (TABLES,)
+    elif uploads.kind == AUTO:
+        kinds = (KEYS, TABLES) if uploads.servers == 2 else (TABLES,)
+    else:
+        kinds = (uploads.kind,)
+    return tuple(dataclasses.replace(uploads, kind=kind) for kind in kinds)
+
+
+def cost_of(collected: AggregateUploads, ends: Int64, clients: int) -> UploadCost:
+    return upload_cost(
+        keys=collected.keys,
+        points=max(1, collected.points(ends).size),
+        tables=collected.tables,
+        material=collected.material,
+        vectors=collected.layout.vectors,
+        clients=clients,
+        servers=collected.uploads.servers,
+    )
+
+
+def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
+    """Choose what is uploaded of an aggregate where that was left open: what is received and evaluated first.
+
+    Never from the question: each kind has noise of its own, so a block must get the same kind whatever else is asked.
+    """
+
+    def elapsed(each: Uploads) -> float:
+        collected = AggregateUploads(Layout(aggregate), each)
+        return cost_of(collected, np.arange(collected.layout.cells), clients).elapsed
+
+    return min(fitting(uploads, aggregate), key=elapsed)
+
+
+def traffic(uploads: Uploads, queries: Sequence[ServedQuery], clients: int) -> tuple[Traffic, ...]:
+    """The traffic of a release with keys where they fit, and with tables; the one that would be used comes first.
+
+    An aggregate is uploaded once. A question is computed and verified where it tells more cells apart than those before
+    it, and the last verification that clients have brought material for covers all cells.
+    """
+    ways = {each.aggregate: fitting(uploads, each.aggregate) for each in queries}
+    kinds = list(dict.fromkeys(each.kind for fit in ways.values() for each in fit))
+    most = max(queries, key=lambda query: len(ways[query.aggregate]))
+    taken = decided(uploads, most.aggregate, clients).kind
+    return tuple(_with(kind, ways, queries, clients) for kind in sorted(kinds, key=lambda kind: kind != taken))
+
+
+def _with(
+    kind: str, ways: dict[Aggregate, tuple[Uploads, ...]], queries: Sequence[ServedQuery], clients: int
+) -> Traffic:
+    sent, received, seconds = 0, 0, 0.0
+    counted: dict[Aggregate, Int64] = {}
+    verified: Counter[Aggregate] = Counter()
+    for query in queries:
+        aggregate = query.aggregate
+        uploads = next((each for each in ways[aggregate] if each.kind == kind), ways[aggregate][0])
+        collected = AggregateUploads(Layout(aggregate), uploads)
+        if isinstance(query, LabelsQuery):
+            compared = Comparison(query, clients).traffic()
+            received += compared.garbler_bytes
+            seconds += compared.seconds
+        ends = collected.layout.ends(block_ends(query))
+        known = counted.get(aggregate)
+        if known is not None:
+            if np.isin(ends, known).all():
+                continue
+            ends = np.union1d(ends, known)
+        ends = collected.verified(ends, verified[aggregate])
+        verified[aggregate] += 1
+        counted[aggregate] = ends
+        cost = cost_of(collected, ends, clients)
+        seconds += cost.seconds - cost.once
+        if known is None:
+            sent += cost.bytes_per_client
+            received += cost.bytes_per_server
+            seconds += cost.once
+        else:
+            received += clients * exchanged_bytes(collected.material, uploads.servers)
+    return Traffic(kind, sent, received, seconds)

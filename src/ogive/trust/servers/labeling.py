@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -41,45 +40,36 @@ _Work = Iterator[tuple[Circuit, Bool, str]]
 
 @dataclass(frozen=True)
 class Votes:
-    """What one server enters.
-
-    Fields:
-        server: Its number.
-        sums: Its shares of all votes, shape (queries, classes).
-        nodes: Its noise.
-    """
+    """What one server enters: its shares of all votes, shape (queries, classes), and its noise."""
 
     server: int
     sums: UInt64
     nodes: NodeNoise
 
 
-class Channel(Protocol):
-    """What carries messages to the other server and back, each of them once and in order."""
+class Channel:
+    """Messages about one question between two servers, which each of them numbers from 0."""
+
+    def __init__(self, write: Callable[[int, bytes], bytes], read: Callable[[bytes, int], bytes]) -> None:
+        self._write = write
+        self._read = read
+        self._said = self._heard = 0
 
     def write(self, body: bytes) -> bytes:
-        """A message to the other server."""
+        self._said += 1
+        return self._write(self._said - 1, body)
 
     def read(self, message: bytes) -> bytes:
-        """The body of its next message.
-
-        Raises:
-            PeerError: it is another.
-        """
+        body = self._read(message, self._heard)
+        self._heard += 1
+        return body
 
 
 class SemiHonestLabeling:
     """One server's part in the labels of one query; made by `Server.label`.
 
     Call `begin` once, and `take` with the other's message, until `done`; both return the message that follows, or None.
-
-    Args:
-        comparison: What is computed.
-        votes: What this server enters.
-        session: Digest that is new in every session of these servers.
-        question: Digest of the question, 32 bytes.
-        random: Gives so many random bytes.
-        channel: To the other server.
+    The session is new in every session of these servers.
     """
 
     def __init__(
@@ -116,7 +106,6 @@ class SemiHonestLabeling:
         return self._next()
 
     def take(self, message: bytes) -> bytes | None:
-        """Go on with the other server's message."""
         if self.done:
             raise PeerError("all labels are found, and nothing more is taken")
         reader = Reader(self._channel.read(message), "message about labels")
@@ -151,7 +140,6 @@ class SemiHonestLabeling:
     # one session
 
     def _next(self) -> bytes | None:
-        """Begin the next session, or end."""
         step = next(self._work, None)
         if step is None:
             self.done = True
@@ -220,7 +208,6 @@ def converse(garbler: SemiHonestLabeling, evaluator: SemiHonestLabeling) -> None
 
 
 def _parts(queries: Int64, circuit: Circuit) -> Iterator[Int64]:
-    """Queries for one session each."""
     size = instances_at_once(circuit)
     for start in range(0, len(queries), size):
         yield queries[start : start + size]

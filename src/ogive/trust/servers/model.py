@@ -54,21 +54,43 @@ from ogive.records.contributions import Contributions, pieces
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening
 from ogive.trust.modulus import check_range
-from ogive.trust.parties import SeveralTables, naming, party_sums, read_parties
+from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.clients import added, signed, upload, upload_sums
-from ogive.trust.servers.comparing import SERVERS, Comparison
-from ogive.trust.servers.costs import decided
+from ogive.trust.servers.comparing import Comparison, decided
 from ogive.trust.servers.labeling import ANSWERED, converse
 from ogive.trust.servers.modular import block_ends
-from ogive.trust.servers.options import ServersOptions
-from ogive.trust.servers.preparation import Preparation, ServerState
-from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals
+from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import ANALYST, ANSWER, Preparation, Server, opened_totals
 from ogive.trust.servers.settings import AggregateUploads, Layout, question_digest, question_number
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
+from ogive.trust.table import SeveralTables, naming, party_sums, read_parties
 
-# --- The analyst finds labels from the halves of two servers
+# --- The analyst reads what the servers answer, and finds labels from the halves of two of them
 
 _DIGEST_BYTES = 32
+
+
+def _read_answers(
+    messages: Sequence[bytes], collected: AggregateUploads, *, session: bytes, question: bytes, longest: int
+) -> dict[int, tuple[bytes, bytes]]:
+    """From each server, in order, whom it counted, and the rest of its answer to a question."""
+    servers = range(collected.uploads.servers)
+    inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
+    found: dict[int, tuple[bytes, bytes]] = {}
+    for message in messages:
+        header, body = inbox.read(
+            message, kind=ANSWER, session=session, round=0, sequence=None, longest=2 * _DIGEST_BYTES + longest
+        )
+        if header.sender in found:
+            raise PeerError(f"server {header.sender} answered twice")
+        clients, asked, rest = body[:_DIGEST_BYTES], body[_DIGEST_BYTES:][:_DIGEST_BYTES], body[2 * _DIGEST_BYTES :]
+        if asked != question or header.sequence != question_number(question):
+            raise PeerError(f"the answer of server {header.sender} is to another question")
+        found[header.sender] = clients, rest
+    missing = set(servers) - set(found)
+    if missing:
+        raise PeerError(f"server {min(missing)} has not answered")
+    return {server: found[server] for server in servers}
 
 
 def opened_labels(
@@ -78,22 +100,12 @@ def opened_labels(
     question = question_digest(query, adjacency)
     queries, classes = query.ballots.shape
     digits = (classes - 1).bit_length()
-    longest = 2 * _DIGEST_BYTES + queries + -(-query.max_answers * digits // 8)
-    inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=range(SERVERS))
-    said: dict[int, tuple[bytes, Int64, bytes]] = {}
-    for message in messages:
-        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, sequence=None, longest=longest)
-        if header.sender in said:
-            raise PeerError(f"server {header.sender} answered twice")
-        reader = Reader(body, f"answer of server {header.sender}")
-        clients, asked = reader.take(_DIGEST_BYTES), reader.take(_DIGEST_BYTES)
-        if asked != question or header.sequence != question_number(question):
-            raise PeerError(f"the answer of server {header.sender} is to another question")
-        said[header.sender] = clients, reader.array(queries, "<i1").astype(np.int64), reader.take(reader.left)
-    missing = set(range(SERVERS)) - set(said)
-    if missing:
-        raise PeerError(f"server {min(missing)} has not answered")
-    (counted, statuses, _), (also_counted, also_statuses, _) = (said[server] for server in range(SERVERS))
+    longest = queries + -(-query.max_answers * digits // 8)
+    found = _read_answers(messages, collected, session=session, question=question, longest=longest)
+    (counted, statuses, own), (also_counted, also_statuses, others) = (
+        (clients, Reader(rest, f"answer of server {server}").array(queries, "<i1").astype(np.int64), rest[queries:])
+        for server, (clients, rest) in found.items()
+    )
     if counted != also_counted:
         raise PeerError("the servers did not count the same clients; their answers have no labels in common")
     if not (np.array_equal(statuses, also_statuses) and np.isin(statuses, [ANSWERED, REFUSED, NOT_ASKED]).all()):
@@ -101,7 +113,7 @@ def opened_labels(
     answered = np.flatnonzero(statuses == ANSWERED)
     if len(answered) > query.max_answers:
         raise PeerError(f"the servers answered {len(answered)} queries, and at most {query.max_answers} were asked for")
-    halves = [read_bits(said[server][2], len(answered) * digits) for server in range(SERVERS)]
+    halves = [read_bits(each, len(answered) * digits) for each in (own, others)]
     places = (halves[0] ^ halves[1]).reshape(len(answered), digits) @ (np.int64(1) << np.arange(digits))
     if (places >= classes).any():
         raise PeerError("the servers' halves make a label of no class; one of them did not follow the protocol")
@@ -135,14 +147,10 @@ MOST_RECORDS = 10**12
 
 
 class ServersOpening(Opening[ServedQuery]):
-    """One release, fixed to the parties' data, the adjacency and the secret.
+    """One release, fixed to the parties' data, the adjacency and the secret, which gives everybody their randomness.
 
-    Args:
-        parties: The records; of one table each is a client's own.
-        uploads: What is uploaded, and to how many servers.
-        adjacency: Which data sets are adjacent.
-        secret: 32 bytes, from which everybody's randomness is derived.
-        progress: Called with how many uploads were made or read, and how many there are.
+    Of one table each record is a client's own. `progress` is called with how many uploads were made or read, of how
+    many.
     """
 
     replayed = True
@@ -210,7 +218,6 @@ class ServersOpening(Opening[ServedQuery]):
 
     @property
     def left_out(self) -> int:
-        """How many uploads are not counted, because they did not come to all servers alike or were found false."""
         return sum(servers[0].left_out for servers in self._servers.values())
 
     @property
@@ -304,7 +311,6 @@ class ServersOpening(Opening[ServedQuery]):
                 yield from records.contributions(aggregate)
 
     def _decided(self, aggregate: Aggregate) -> Uploads:
-        """Choose what is uploaded of an aggregate where that was left open: the cheapest by public numbers."""
         return decided(self._uploads, aggregate, sum(records.size for records in self._parties))
 
     def _key(self, use: bytes, number: int = 0) -> bytes:
@@ -356,25 +362,14 @@ def opened_answer(
     measured, modulus = int(np.prod(shape)), collected.modulus
     count = measured + opened_totals(collected, query, nothing.astype(np.uint64), adjacency).size
     question = question_digest(query, adjacency)
-    servers = range(collected.uploads.servers)
-    inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
+    found = _read_answers(messages, collected, session=session, question=question, longest=8 * count)
     total = np.zeros(count, np.uint64)
-    counted: dict[int, bytes] = {}
-    for message in messages:
-        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, sequence=None, longest=64 + 8 * count)
-        if body[32:64] != question or header.sequence != question_number(question):
-            raise PeerError(f"the answer of server {header.sender} is to another question")
-        shares = np.frombuffer(body[64:], "<u8").astype(np.uint64) if len(body) == 64 + 8 * count else None
+    for server, (_, rest) in found.items():
+        shares = np.frombuffer(rest, "<u8").astype(np.uint64) if len(rest) == 8 * count else None
         if shares is None or (modulus < 1 << 64 and count and shares.max() >= modulus):
-            raise PeerError(f"the answer of server {header.sender} is not {count} numbers below the modulus")
-        if header.sender in counted:
-            raise PeerError(f"server {header.sender} answered twice")
-        counted[header.sender] = body[:32]
+            raise PeerError(f"the answer of server {server} is not {count} numbers below the modulus")
         total = added(total, shares, modulus)
-    missing = set(servers) - set(counted)
-    if missing:
-        raise PeerError(f"server {min(missing)} has not answered")
-    if len(set(counted.values())) > 1:
+    if len({clients for clients, _ in found.values()}) > 1:
         raise PeerError("the servers did not count the same clients; their answers do not add up to anything")
     values = signed(total, modulus)
     totals: tuple[int, ...] | None = tuple(values[measured:].tolist()) or None
@@ -382,7 +377,7 @@ def opened_answer(
         raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
     if totals is None and query.totals(nothing, adjacency) is not None:
         totals = (clients,)
-    return Answer(values[:measured].reshape(shape), totals, adding=len(servers), honest=collected.uploads.honest)
+    return Answer(values[:measured].reshape(shape), totals, adding=len(found), honest=collected.uploads.honest)
 
 
 # --- The trust model

@@ -1,41 +1,26 @@
-"""How servers come to count the same clients in the same blocks, as one of them sees it.
-
-    states    every server says where it stands; if all have counted the same, that is enough, they are done
-    check     else four rounds, in which they verify the uploads for all blocks so far and the new ones
-    states    again, so that nobody answers before all found the same
-
-The number of a check is the largest that any server remembers: material that one of them used is never used again, even
-if the others were stopped before they knew. What a server remembers only grows, whatever it is told.
-
-A verification reads the shares of the material of all clients of the set from the uploads when it needs them.
-"""
+"""What one server was sent and remembers, with which it goes on after it was stopped: uploads, state and material."""
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.core.arrays import Int64, UInt64
+from ogive.core.arrays import Int64
 from ogive.core.checks import Progress
 from ogive.core.files import write_whole
 from ogive.crypto.domains import HASH_BYTES, HashDomain, digest, number
-from ogive.crypto.sketch import Verifier
 from ogive.crypto.tables import Material, ShareShape
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError, RefusalError
-from ogive.queries import Query
 from ogive.trust.servers.clients import Parts, sortable
-from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.settings import AggregateUploads
 
 # --- What one server was sent, and which of it is in the set
@@ -57,7 +42,6 @@ class Shelf:
         return len(self._ends) - 1
 
     def append(self, message: bytes) -> None:
-        """Keep one more message."""
         try:
             write_whole(self._file.fileno(), message, at=self._ends[-1])
         except OSError as problem:
@@ -78,7 +62,6 @@ class Shelf:
 
     @property
     def bytes(self) -> int:
-        """How many bytes are kept."""
         return self._ends[-1]
 
 
@@ -102,16 +85,13 @@ class Gathered:
 
     @property
     def sent(self) -> int:
-        """How many uploads came."""
         return self._starts[-1]
 
     @property
     def clients(self) -> int:
-        """How many clients the set has."""
         return self._places.size
 
     def append(self, body: bytes, parts: Parts) -> None:
-        """Keep the uploads of one more message."""
         self._shelf.append(body)
         self._starts.append(self.sent + parts.clients)
         self._names.append(sortable(parts.names(self._session)))
@@ -129,7 +109,6 @@ class Gathered:
         return common
 
     def keep(self, common: Names) -> None:
-        """Form the set of the clients of these names."""
         own, first = self._first()
         self._places = first[np.searchsorted(own, common)]
         self._numbers = np.full(self.sent, -1)
@@ -152,7 +131,6 @@ class Gathered:
         return [self._numbers[start:stop] for start, stop in pairwise(self._starts)]
 
     def one(self, client: int) -> Parts:
-        """The upload of one client of the set."""
         place = int(self._places[client])
         message = int(np.searchsorted(self._starts, place, side="right")) - 1
         return self._read(self._shelf[message]).only(np.array([place - self._starts[message]]))
@@ -170,7 +148,6 @@ class Gathered:
 
 
 def read_names(data: bytes) -> Names:
-    """A list of names that another server sent."""
     if len(data) % HASH_BYTES:
         raise PeerError("a list of clients is no whole number of names")
     names = np.frombuffer(data, f"S{HASH_BYTES}")
@@ -209,17 +186,10 @@ class Stop(IntEnum):
 class ServerState:
     """Where a server stands.
 
-    Fields:
-        study: Digest of the study, 32 bytes.
-        session: 16 bytes.
-        server: Its number.
-        uploads: Digest of the set of uploads, 32 bytes; zeros until it is known.
-        used: How many verifications were begun.
-        ends: Last cells of the blocks in which records were counted; none at first.
-        left_out: Numbers of the clients of the set that failed a verification, increasing.
-        answered: Whether anything was answered.
-        stopped: Whether, and why, nothing is answered any more.
-        said: How often it said where it stands; each state that another server reads has a number of its own.
+    The digest of the set of uploads is zeros until it is known. `used` verifications were begun; records were counted
+    in blocks with last cells `ends`; clients `left_out` failed a verification. `said` is how often the server said
+    where it
+    stands: each state that another server reads has a number of its own.
     """
 
     study: bytes
@@ -235,11 +205,9 @@ class ServerState:
 
     @property
     def frozen(self) -> bool:
-        """Whether the set is known."""
         return self.uploads != _NO_SET
 
     def to_bytes(self) -> bytes:
-        """The state, to be stored."""
         head = _LAYOUT.pack(
             _MAGIC, _VERSION, self.answered, self.stopped, 0,
             self.server, self.study, self.session, self.uploads, self.used, self.said,
@@ -262,7 +230,7 @@ class ServerState:
         return cls(study, session, server, uploads, used, ends, left_out, bool(answered), Stop(stopped), said)
 
 
-# --- The rounds of a preparation
+# --- The material of a verification, read from the uploads when it is needed
 
 
 class GatheredMaterial:
@@ -295,146 +263,3 @@ class GatheredMaterial:
             for into, some in zip(whole, parts.material.material(verification), strict=True):
                 into[:, self._layout.rows(numbers)] = some
         return whole
-
-
-Messages = dict[int, bytes]
-
-
-class Preparing(Protocol):
-    """What a preparation needs of its server; `Server` has it."""
-
-    collected: AggregateUploads
-    session: bytes
-    random: Callable[[int], bytes]
-    state: ServerState | None
-
-    def going(self) -> ServerState:
-        """The state, of a server that can go on."""
-
-    def say(self, state: ServerState) -> Messages:
-        """A state, for the other servers."""
-
-    def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
-        """The states of all other servers, each of them once."""
-
-    def adopt(self, states: Sequence[ServerState]) -> None:
-        """Merge the states of the other servers into this one's."""
-
-    def confirm(self) -> None:
-        """Remember that all servers count what this one does."""
-
-    def leave_out(self, failed: Int64) -> None:
-        """Remember who failed a verification."""
-
-    def count(self, ends: Int64) -> None:
-        """Count records in blocks."""
-
-    def material(self) -> GatheredMaterial:
-        """Shares of the material of all clients of the set."""
-
-    def project(self, ends: Int64, weights: UInt64) -> UInt64:
-        """Shares of linear forms of each vector of each client."""
-
-
-class Preparation:
-    """One server's part in getting ready for a question; made by `Server.prepare`.
-
-    Call `begin` once, and `take` with what the other servers sent in the round before, until `done`. Both return
-    messages by the number of the server that they are for. Before any of them is sent, the server's `state` must be
-    stored. If one server begins anew, all do, and of the preparations of one server only the one begun last goes on.
-
-    Raises, in `take`:
-        PeerError: a message is missing, malformed, old, or belongs elsewhere; nothing changed, so the call may be
-            repeated. Or another preparation was begun after this one.
-        UnsupportedError: too many clients failed, or one did after something was answered, or uploads hold material
-            for no more verifications. In the first two cases the server has stopped, and its `state` says so.
-    """
-
-    def __init__(self, server: Preparing, query: Query) -> None:
-        self._server = server
-        self._wanted = server.collected.layout.ends(block_ends(query))
-        self._turn: Callable[[Sequence[bytes]], Messages] | None = None
-        self._said = 0
-
-    @property
-    def done(self) -> bool:
-        """Whether the question can be answered."""
-        return self._turn is None
-
-    def begin(self) -> Messages:
-        """Say where this server stands."""
-        return self._stand()
-
-    def take(self, messages: Sequence[bytes]) -> Messages:
-        """Go on with what all the others sent; returns nothing when done."""
-        assert self._turn is not None, "begin, and take until done"
-        if self._server.going().said != self._said:
-            raise PeerError("another preparation was begun after this one; go on with that")
-        return self._turn(messages)
-
-    def _stand(self) -> Messages:
-        server, state = self._server, self._server.going()
-        self._said = state.said + 1
-        server.state = dataclasses.replace(state, said=self._said)
-        self._turn = self._compare
-        return server.say(server.state)
-
-    def _compare(self, messages: Sequence[bytes]) -> Messages:
-        """Compare the servers' states, and decide what is left to do."""
-        server = self._server
-        heard = server.hear(messages)
-        states = [*heard, server.going()]
-        server.adopt(heard)
-        counted = [each.ends for each in states]
-        ends = np.unique(np.concatenate([self._wanted, *counted]))
-        same = all(np.array_equal(each, ends) for each in counted)
-        if same and len({each.left_out.tobytes() for each in states}) == 1:
-            server.confirm()
-            self._turn = None
-            return {}
-        if not same:
-            if server.collected.checks(ends):
-                return self._verify(ends)
-            server.count(ends)
-        return self._stand()
-
-    def _verify(self, ends: Int64) -> Messages:
-        server, state = self._server, self._server.going()
-        shares = server.material()
-        ends = server.collected.verified(ends, state.used)
-        before = state.ends
-        verifier = Verifier(
-            shares,
-            session=server.session,
-            uploads=state.uploads,
-            used=state.used,
-            verified=server.collected.claim(before) if server.collected.checks(before) and before.size else None,
-            random=server.random,
-        )
-        self._check = verifier.check(server.collected.claim(ends))
-        self._ends = ends
-        server.state = dataclasses.replace(state, used=verifier.used)
-        self._turn = self._open
-        return self._check.commit()
-
-    def _open(self, messages: Sequence[bytes]) -> Messages:
-        sent = self._check.open(messages)
-        self._turn = self._mask
-        return sent
-
-    def _mask(self, messages: Sequence[bytes]) -> Messages:
-        sent = self._check.masks(messages, lambda weights: self._server.project(self._ends, weights))
-        self._turn = self._result
-        return sent
-
-    def _result(self, messages: Sequence[bytes]) -> Messages:
-        sent = self._check.results(messages)
-        self._turn = self._accept
-        return sent
-
-    def _accept(self, messages: Sequence[bytes]) -> Messages:
-        vectors = self._server.collected.layout.vectors
-        accepted = self._check.accepted(messages).reshape(-1, vectors).all(axis=1)  # one false vector is enough
-        self._server.leave_out(np.flatnonzero(~accepted))
-        self._server.count(self._ends)
-        return self._stand()

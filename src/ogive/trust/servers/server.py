@@ -5,7 +5,7 @@ It takes bytes and gives bytes, in this order:
     receive      uploads, any number, until
     freeze       no more are taken; the names of their clients go to the other servers, and
     agree        the set is formed: the clients that all servers have
-    prepare      before a question is answered: rounds of messages with the other servers, see `preparation`
+    prepare      before a question is answered: rounds of messages with the other servers, see `Preparation`
     answer       its share of the exact answer, plus its share of the noise
 
 Of two servers that verify votes, labels may be asked for instead of sums; see `labeling`:
@@ -37,20 +37,20 @@ import numpy as np
 from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
-from ogive.crypto.sketch import most_rejected
+from ogive.crypto.sketch import Verifier, most_rejected
 from ogive.crypto.twoparty.messages import write_bits
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
-from ogive.queries import LabelsQuery, LinearQuery
+from ogive.queries import LabelsQuery, LinearQuery, Query
 from ogive.queries.labels import ServedQuery
 from ogive.trust.servers.clients import CLIENTS, UPLOAD, Parts, added, residues, subtracted
 from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
+from ogive.trust.servers.labeling import Channel, SemiHonestLabeling, Votes
 from ogive.trust.servers.modular import block_ends, measure_modulo, totals_modulo
-from ogive.trust.servers.preparation import Gathered, GatheredMaterial, Preparation, ServerState, Stop, read_names
+from ogive.trust.servers.preparation import Gathered, GatheredMaterial, ServerState, Stop, read_names
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.uploads import SUMS
 
@@ -83,8 +83,8 @@ class Server:
         session: 16 bytes, agreed by all servers, with a fresh nonce of each in it.
         secret: 32 bytes that nobody else has, kept before the first use: they are the noise.
         random: Where coins for verifications come from.
-        state: Where it stands: `ServerState(study, session, number)` when a session begins, what was stored where it
-            goes on. Without one it takes uploads, and answers nothing.
+        state: `ServerState(study, session, number)` when a session begins, what was stored where it goes on. Without
+            one it takes uploads, and answers nothing.
         clients: How many clients one message may be of: 1 where clients are admitted by their messages.
         longest: Bytes that one message may have.
         progress: Called with how many uploads were read for one purpose, and how many there are.
@@ -212,11 +212,10 @@ class Server:
             session=self.session,
             question=question_digest(query, adjacency),
             random=self.random,
-            channel=_Channel(partial(self._message, LABELS, other), self._read_labels),
+            channel=Channel(partial(self._message, LABELS, other), self._read_labels),
         )
 
     def answer_labels(self, query: LabelsQuery, adjacency: Adjacency, found: SemiHonestLabeling) -> bytes:
-        """The server's half of labels, for the analyst; which queries have none both servers say."""
         if not found.done:
             raise ParameterError("the servers have not computed all labels yet")
         question = question_digest(query, adjacency)
@@ -224,7 +223,6 @@ class Server:
         return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + said)
 
     def _prepared(self, query: ServedQuery) -> UInt64:
-        """Shares of the aggregate, of a query that was prepared."""
         state = self.going()
         layout, modulus = self.collected.layout, self.collected.modulus
         ends = layout.ends(block_ends(query))
@@ -237,12 +235,10 @@ class Server:
         return layout.sums(ends, blocks, amounts, modulus)
 
     def _nodes(self, query: ServedQuery, adjacency: Adjacency) -> DerivedNodes:
-        """The server's noise of a question."""
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
         return DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, self.going().uploads, public))
 
     def _clients_digest(self) -> bytes:
-        """Digest of who is counted; 32 bytes."""
         state = self.going()
         return digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
 
@@ -273,7 +269,6 @@ class Server:
         return {other: self._message(STATE, other, state.said, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
-        """The states of all other servers, each of them once."""
         own, material = self.going(), self.collected.material
         verifications = 0 if material is None else material.verifications
         heard = self._read(messages, STATE, None)
@@ -320,7 +315,6 @@ class Server:
         self._confirmed = _counted(self.going())
 
     def leave_out(self, failed: Int64) -> None:
-        """Remember who failed a verification."""
         own = self.going()
         left_out = np.union1d(own.left_out, failed)
         late = own.answered and left_out.size > own.left_out.size
@@ -349,14 +343,12 @@ class Server:
         return forms
 
     def _sums(self, state: ServerState) -> UInt64:
-        """Shares of the records in all blocks, and of the sums of amounts, of who is not left out."""
         total = self._everybody(state.ends)
         for client in state.left_out.tolist():
             total = subtracted(total, self._gathered.one(client).sums(state.ends), self.collected.modulus)
         return total
 
     def _everybody(self, ends: Int64) -> UInt64:
-        """Shares of the records in all blocks and of the sums of amounts, of all clients of the set."""
         if self._whole[0] != ends.tobytes():
             self._whole = ends.tobytes(), self._evaluated(ends, _NO_FORMS)[1]
         return self._whole[1]
@@ -405,22 +397,118 @@ class Server:
         return header.message(body)
 
 
-class _Channel:
-    """Messages about one question between two servers, which each of them numbers from 0."""
+# --- How servers come to count the same clients in the same blocks, as one of them sees it
+#
+#     states    every server says where it stands; if all have counted the same, that is enough, they are done
+#     check     else four rounds, in which they verify the uploads for all blocks so far and the new ones
+#     states    again, so that nobody answers before all found the same
+#
+# The number of a check is the largest that any server remembers: material that one of them used is never used again,
+# even if the others were stopped before they knew. What a server remembers only grows, whatever it is told.
 
-    def __init__(self, write: Callable[[int, bytes], bytes], read: Callable[[bytes, int], bytes]) -> None:
-        self._write = write
-        self._read = read
-        self._said = self._heard = 0
+Messages = dict[int, bytes]
 
-    def write(self, body: bytes) -> bytes:
-        self._said += 1
-        return self._write(self._said - 1, body)
 
-    def read(self, message: bytes) -> bytes:
-        body = self._read(message, self._heard)
-        self._heard += 1
-        return body
+class Preparation:
+    """One server's part in getting ready for a question; made by `Server.prepare`.
+
+    Call `begin` once, and `take` with what the other servers sent in the round before, until `done`. Both return
+    messages by the number of the server that they are for. Before any of them is sent, the server's `state` must be
+    stored. If one server begins anew, all do, and of the preparations of one server only the one begun last goes on.
+
+    Raises, in `take`:
+        PeerError: a message is missing, malformed, old, or belongs elsewhere; nothing changed, so the call may be
+            repeated. Or another preparation was begun after this one.
+        UnsupportedError: too many clients failed, or one did after something was answered, or uploads hold material
+            for no more verifications. In the first two cases the server has stopped, and its `state` says so.
+    """
+
+    def __init__(self, server: Server, query: Query) -> None:
+        self._server = server
+        self._wanted = server.collected.layout.ends(block_ends(query))
+        self._turn: Callable[[Sequence[bytes]], Messages] | None = None
+        self._said = 0
+
+    @property
+    def done(self) -> bool:
+        return self._turn is None
+
+    def begin(self) -> Messages:
+        return self._stand()
+
+    def take(self, messages: Sequence[bytes]) -> Messages:
+        """Go on with what all the others sent; returns nothing when done."""
+        assert self._turn is not None, "begin, and take until done"
+        if self._server.going().said != self._said:
+            raise PeerError("another preparation was begun after this one; go on with that")
+        return self._turn(messages)
+
+    def _stand(self) -> Messages:
+        server, state = self._server, self._server.going()
+        self._said = state.said + 1
+        server.state = dataclasses.replace(state, said=self._said)
+        self._turn = self._compare
+        return server.say(server.state)
+
+    def _compare(self, messages: Sequence[bytes]) -> Messages:
+        """Compare the servers' states, and decide what is left to do."""
+        server = self._server
+        heard = server.hear(messages)
+        states = [*heard, server.going()]
+        server.adopt(heard)
+        counted = [each.ends for each in states]
+        ends = np.unique(np.concatenate([self._wanted, *counted]))
+        same = all(np.array_equal(each, ends) for each in counted)
+        if same and len({each.left_out.tobytes() for each in states}) == 1:
+            server.confirm()
+            self._turn = None
+            return {}
+        if not same:
+            if server.collected.checks(ends):
+                return self._verify(ends)
+            server.count(ends)
+        return self._stand()
+
+    def _verify(self, ends: Int64) -> Messages:
+        server, state = self._server, self._server.going()
+        shares = server.material()
+        ends = server.collected.verified(ends, state.used)
+        before = state.ends
+        verifier = Verifier(
+            shares,
+            session=server.session,
+            uploads=state.uploads,
+            used=state.used,
+            verified=server.collected.claim(before) if server.collected.checks(before) and before.size else None,
+            random=server.random,
+        )
+        self._check = verifier.check(server.collected.claim(ends))
+        self._ends = ends
+        server.state = dataclasses.replace(state, used=verifier.used)
+        self._turn = self._open
+        return self._check.commit()
+
+    def _open(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.open(messages)
+        self._turn = self._mask
+        return sent
+
+    def _mask(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.masks(messages, lambda weights: self._server.project(self._ends, weights))
+        self._turn = self._result
+        return sent
+
+    def _result(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.results(messages)
+        self._turn = self._accept
+        return sent
+
+    def _accept(self, messages: Sequence[bytes]) -> Messages:
+        vectors = self._server.collected.layout.vectors
+        accepted = self._check.accepted(messages).reshape(-1, vectors).all(axis=1)  # one false vector is enough
+        self._server.leave_out(np.flatnonzero(~accepted))
+        self._server.count(self._ends)
+        return self._stand()
 
 
 def opened_totals(collected: AggregateUploads, query: LinearQuery, sums: UInt64, adjacency: Adjacency) -> UInt64:
@@ -437,7 +525,6 @@ def opened_totals(collected: AggregateUploads, query: LinearQuery, sums: UInt64,
 
 
 def _counted(state: ServerState) -> tuple[bytes, bytes]:
-    """Which blocks a server counted, and without whom."""
     return state.ends.tobytes(), state.left_out.tobytes()
 
 

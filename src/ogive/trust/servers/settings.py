@@ -55,22 +55,18 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """Cells of one vector."""
         return self.cells // self.vectors
 
     def rows(self, clients: Int64) -> Int64:
-        """The numbers of all vectors of some clients, where each client's come one after the other."""
         return (clients[:, np.newaxis] * self.vectors + np.arange(self.vectors)).ravel()
 
     @property
     def counted(self) -> int:
-        """How many cells are asked for."""
         shape = self.aggregate.shape
         return 2 * shape[1] if isinstance(self.aggregate, GroupSums) else math.prod(shape)
 
     @property
     def drops(self) -> bool:
-        """Whether a record may count nowhere."""
         columns = columns_of(self.aggregate)
         return any(map(may_drop, columns))
 
@@ -115,17 +111,7 @@ class Layout:
         return np.concatenate([counts, amounts])
 
     def sums(self, ends: Int64, blocks: UInt64, amounts: UInt64, modulus: int) -> UInt64:
-        """Servers' shares of the aggregate, concentrated in the last cell of every block; integers modulo the modulus.
-
-        Args:
-            ends: Of `ends`, shape (B,).
-            blocks: Shares of the records in every block, uint64, shape (B,).
-            amounts: Shares of the sums of amounts, uint64, shape (groups,).
-            modulus: Of the shares.
-
-        Returns:
-            uint64, of the aggregate's shape.
-        """
+        """Servers' shares of the aggregate, concentrated in the last cell of every block."""
         cells = np.zeros(self.cells, dtype=np.uint64)
         cells[ends] = blocks
         if not isinstance(self.aggregate, GroupSums):
@@ -144,12 +130,7 @@ TABLE_VERIFICATIONS = 3
 
 @dataclass(frozen=True)
 class AggregateUploads:
-    """The uploads of one aggregate: public, the same for clients, servers and analyst.
-
-    Fields:
-        layout: The cells.
-        uploads: What is uploaded, its kind decided.
-    """
+    """The uploads of one aggregate, their kind decided: public, the same for clients, servers and analyst."""
 
     layout: Layout
     uploads: Uploads
@@ -212,7 +193,6 @@ class AggregateUploads:
 
     @property
     def modulus(self) -> int:
-        """Shares add up modulo this."""
         return P if self.keys is None else self.keys.modulus
 
     @cached_property

@@ -15,7 +15,6 @@ class Uploads:
     """What clients upload, and to how many servers.
 
     Fields:
-        servers: How many.
         kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
         verified: Whether servers check that every upload is that of one record.
         verifications: How often they can, at more and more points, where keys are uploaded; tables at most three times.
@@ -52,13 +51,7 @@ class Uploads:
 
 @dataclass(frozen=True)
 class Promise:
-    """What an answer rests on, however it came about; whoever trusts it may take one answer for the other.
-
-    Fields:
-        servers: How many there are.
-        verified: Whether they check that every upload is that of one record.
-        colluding: How many of them may share all that they know; None for all but one.
-    """
+    """What an answer rests on, however it came about; whoever trusts it may take one answer for the other."""
 
     servers: int
     verified: bool

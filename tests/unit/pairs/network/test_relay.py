@@ -13,11 +13,11 @@ from helpers.waiting import PATIENCE
 
 from ogive.crypto.wire import Header
 from ogive.errors import ParameterError, PeerError
-from ogive.study.meeting import Relay, collect, take_part
-from ogive.study.meeting import relay as relays
-from ogive.study.meeting.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
-from ogive.study.meeting.study import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
-from ogive.study.meeting.websocket import connect
+from ogive.study.pairs import Relay, collect, take_part
+from ogive.study.pairs import relay as relays
+from ogive.study.pairs.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
+from ogive.study.pairs.study import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
+from ogive.study.pairs.websocket import connect
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]

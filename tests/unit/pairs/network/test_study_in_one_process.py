@@ -10,8 +10,8 @@ from helpers.twoparty import Notes, deliver_in_any_order, enrolment, public
 
 from ogive.errors import ParameterError, PeerError
 from ogive.pairs import Design, permutations, round_robin
-from ogive.study.meeting import PairsStudy
-from ogive.study.meeting.collector import Departures, Met
+from ogive.study.pairs import PairsStudy
+from ogive.study.pairs.collector import Departures, Met
 
 RNG = np.random.default_rng(810)
 SIX = round_robin(6, 2, seed=b"six").pairs
@@ -509,7 +509,7 @@ def test_studies_that_lack_something_are_refused():
 
 
 def test_somebody_elses_key_is_refused():
-    from ogive.study.meeting import Person
+    from ogive.study.pairs import Person
 
     study = study_of(np.array([[0, 1]]), 2)
     person = Person(study, 0, {"x": 1}, key=enrolment(2), note=Notes())

@@ -12,7 +12,7 @@ from helpers.local_service import LocalTrial, reports_of
 from helpers.waiting import PATIENCE, ended
 
 from ogive.errors import PeerError, RefusalError
-from ogive.study.https.sending import Sender
+from ogive.study.https import Sender
 from ogive.study.local.service import LocalService, ReleasedFile
 
 
@@ -96,7 +96,7 @@ def test_a_device_reads_no_answer_without_end(lying):
     ],
 )
 def test_whatever_a_service_answers_is_one_line(lying, monkeypatch, head, problem, words):
-    monkeypatch.setattr("ogive.study.https.sending.TRIES", 1)
+    monkeypatch.setattr("ogive.study.https.TRIES", 1)
     with lying(head) as sender, pytest.raises(problem, match=words) as refusal:
         sender.send(b"report", "token")
     assert str(refusal.value).isprintable()

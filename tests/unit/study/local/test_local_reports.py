@@ -11,7 +11,7 @@ import ogive
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.local import Collection
 from ogive.segments import Segments
-from ogive.study.local.reports import LIST, LocalReports, Participants, equip
+from ogive.study.local import LIST, LocalReports, Participants, equip
 from ogive.study.submissions import NotEnrolledError, OtherReportError
 
 

@@ -12,7 +12,7 @@ from helpers.servers_study import AGE, Trial, text_of, token_of
 from helpers.waiting import PATIENCE
 
 from ogive.cli import needed
-from ogive.study.servers.document import ServersStudy
+from ogive.study.document import ServersStudy
 from ogive.study.servers.uploads import report_bytes
 
 FRONT = """
@@ -50,12 +50,12 @@ sys.exit(main(["upload", "study.toml", "--connect", sys.argv[2], "--authority", 
 REPORTS = """
 import json
 from ogive.cli import needed
-from ogive.study.servers.document import ServersStudy
+from ogive.study.document import ServersStudy
 from ogive.study.servers.uploads import make_reports
 given = json.load(sys.stdin)
 lengths = []
 for text in given["studies"]:
-    study = ServersStudy.parse_to_upload(text.encode())
+    study = ServersStudy.parse_unchecked(text.encode())
     lengths.append([len(report) for report in make_reports(study, given["record"], [given["token"]])])
 print(json.dumps(lengths))
 """
@@ -155,6 +155,6 @@ def test_a_device_makes_the_reports_that_servers_expect():
     assert (complaint, status) == ("", 0)
     wanted = [ServersStudy.parse(text) for text in texts]
     assert json.loads(printed) == [[report_bytes(study)] for study in wanted]
-    found = [ServersStudy.parse_to_upload(text).collected for text in texts]
+    found = [ServersStudy.parse_unchecked(text).collected for text in texts]
     assert found == [study.collected for study in wanted]
     assert len({np.sum([len(each) for each in found]), len(texts)}) == 1

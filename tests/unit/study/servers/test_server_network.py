@@ -15,16 +15,16 @@ from helpers.waiting import PATIENCE, in_thread, until
 
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
+from ogive.study import https as sending
+from ogive.study import sealing
 from ogive.study.enrolment import equip, issue
-from ogive.study.https import sending
-from ogive.study.https.sending import Sender
+from ogive.study.https import Sender
 from ogive.study.https.service import configuration
-from ogive.study.servers import asking, sealing
+from ogive.study.sealing import enclose
+from ogive.study.servers import asking
 from ogive.study.servers.asking import HttpsCarrier
-from ogive.study.servers.enrolment import credential
-from ogive.study.servers.sealing import enclose
 from ogive.study.servers.service import ServerService
-from ogive.study.servers.uploads import make_reports
+from ogive.study.servers.uploads import credential, make_reports
 
 FEW = AGE | {"bounds": "[0, 8]"}
 
@@ -158,7 +158,7 @@ def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
 
 
 def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
-    monkeypatch.setattr("ogive.study.https.connections.REPORT_SECONDS", 0.3)
+    monkeypatch.setattr("ogive.study.https.pages.REPORT_SECONDS", 0.3)
     (report,) = trial.reports({"age": [3]})
 
     def slowly():

@@ -18,8 +18,8 @@ from ogive.queries.wrapped import RefinedQuery, asked_of, finest, follows
 from ogive.records import Records
 from ogive.strategies import design_path
 from ogive.study.course import Step, course
+from ogive.study.document import ServersStudy
 from ogive.study.servers import uploads
-from ogive.study.servers.document import ServersStudy
 
 FEW = AGE | {"bounds": "[0, 8]"}
 RISK = {
@@ -212,7 +212,7 @@ def test_what_organizations_cannot_upload_is_refused_in_one_line(more, words):
 
 
 def test_sums_that_follow_from_an_answer_and_from_nothing_uploaded_before_are_refused(monkeypatch):
-    monkeypatch.setattr("ogive.study.servers.document.finest", lambda _: None)
+    monkeypatch.setattr("ogive.study.document.finest", lambda _: None)
     with pytest.raises(ParameterError, match="calibration asks for sums that follow from its first answer"):
         ServersStudy.parse(text_of(releases=(RISK,)))
 

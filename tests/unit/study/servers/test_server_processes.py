@@ -13,7 +13,7 @@ from helpers.server_processes import Processes
 from helpers.servers_study import Trial, ages, in_process, token_of
 from helpers.waiting import PATIENCE, Beside, until
 
-from ogive.study.servers.enrolment import credential
+from ogive.study.servers.uploads import credential
 
 PEOPLE = size(240, part=80)
 

@@ -13,9 +13,9 @@ from helpers.servers_study import AGE, Trial, ages, in_process, key_of, text_of
 from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
 from ogive.study.common import SEALING, key_text
-from ogive.study.servers.document import ServersStudy
+from ogive.study.document import ServersStudy
+from ogive.study.sealing import sealing_key
 from ogive.study.servers.kept import closed, end, is_requested, refused
-from ogive.study.servers.sealing import sealing_key
 from ogive.study.servers.service import ServerService
 from ogive.study.servers.uploads import read_report
 from ogive.trust.servers import settings
@@ -473,8 +473,8 @@ def test_no_uploads_at_all(tmp_path):
 
 
 def test_envelopes_of_others_are_refused(tmp_path):
+    from ogive.study.sealing import enclose
     from ogive.study.servers.asking import pack
-    from ogive.study.servers.sealing import enclose
 
     with few(tmp_path) as trial:
         study = trial.study
@@ -638,7 +638,7 @@ def test_ages_of_many_people(tmp_path):
 def test_a_key_to_which_everybody_could_read_is_refused_when_the_study_is_read(point):
     own = key_text(sealing_key(key_of(1)).public_key().public_bytes_raw(), SEALING)
     text = text_of().decode().replace(own, key_text(point, SEALING))
-    for read in (ServersStudy.parse, ServersStudy.parse_to_upload):
+    for read in (ServersStudy.parse, ServersStudy.parse_unchecked):
         with pytest.raises(
             ParameterError, match="sealing key of server server-1 is none that anything can be encrypted"
         ):

@@ -6,8 +6,17 @@ from helpers.servers_study import Trial, ages, seeded, token_of
 from helpers.waiting import PATIENCE
 
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError
-from ogive.study.servers.enrolment import Enrolled, credential, enrol, enrolled, make_tokens, read_tokens
-from ogive.study.servers.uploads import make_reports, read_report, report_bytes
+from ogive.study.servers.uploads import (
+    Enrolled,
+    credential,
+    enrol,
+    enrolled,
+    make_reports,
+    make_tokens,
+    read_report,
+    read_tokens,
+    report_bytes,
+)
 from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 

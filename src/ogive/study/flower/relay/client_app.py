@@ -12,8 +12,7 @@ from pathlib import Path
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
-from ogive.study.flower.relay.quiet import lacking
-from ogive.study.local_client import ask_at
+from ogive.study.local_client import ask_at, lacking
 
 AGENT_SECONDS = 20.0
 """How long an agent that does not answer is tried again: it may just be starting."""

@@ -22,8 +22,8 @@ import httpx
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.serverapp import Grid, ServerApp
 
-from ogive.study.flower.relay.quiet import lacking
 from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken, quiet_client, read
+from ogive.study.local_client import lacking
 
 LOG = logging.getLogger("flwr")
 
@@ -96,7 +96,6 @@ class Service:
         return any(release["state"] in ("requested", "running") for release in releases)
 
     def close(self) -> None:
-        """Close the connection."""
         self._client.close()
 
     def _get(self, what: str) -> bytes:
@@ -108,9 +107,7 @@ class Service:
 class Nodes:
     """The nodes of a run, and what they have not answered yet.
 
-    Args:
-        grid: Flower's.
-        seconds: How long an answer is waited for; above the 60 s in which Flower notices that a node is gone.
+    An answer is waited for longer than the 60 s in which Flower notices that a node is gone.
     """
 
     def __init__(self, grid: Grid, seconds: float) -> None:
@@ -120,7 +117,6 @@ class Nodes:
         self._waiting: dict[str, Future[Any]] = {}
 
     def online(self) -> set[int]:
-        """The nodes that are connected."""
         with self._one:
             return set(self._grid.get_node_ids())
 
@@ -158,13 +154,7 @@ class Nodes:
 
 
 class Relay:
-    """Carries for every party whose node is there, each in a thread of its own.
-
-    Args:
-        nodes: Of the run.
-        service: The study's.
-        mailboxes: Of the parties, by name.
-    """
+    """Carries for every party whose node is there, each in a thread of its own."""
 
     def __init__(self, nodes: Nodes, service: Service, mailboxes: dict[str, Mailbox]) -> None:
         self._nodes = nodes
@@ -178,7 +168,6 @@ class Relay:
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Carry until there is nothing to carry."""
         try:
             self._run()
         finally:
@@ -229,7 +218,6 @@ class Relay:
                     self._carry(name, mailbox)
 
     def _carry(self, name: str, mailbox: Mailbox) -> None:
-        """Carry for a party until the run ends."""
         tries = 0
         while not self._over.is_set():
             there = [node for node in self._of_party[name] if node in self._online]

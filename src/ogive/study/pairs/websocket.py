@@ -16,8 +16,8 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from ogive.errors import ParameterError, PeerError, plain
-from ogive.study.meeting.relay import Relay
-from ogive.study.meeting.study import FRONT_BYTES, Channel, PairsStudy
+from ogive.study.pairs.relay import Relay
+from ogive.study.pairs.study import FRONT_BYTES, Channel, PairsStudy
 
 _SERVER_ERROR = 500
 
@@ -38,7 +38,6 @@ def largest_frame(study: PairsStudy) -> int:
 
 
 async def connect(url: str, study: PairsStudy, context: ssl.SSLContext | None = None) -> Channel:
-    """Connect a person."""
     try:
         return _Connected(
             await open_websocket(url, ssl=context, max_size=largest_frame(study), compression=None, proxy=None)

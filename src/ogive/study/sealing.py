@@ -75,7 +75,6 @@ def enclose(
 
 
 def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, receiver: int) -> int:
-    """How long an envelope is that begins so."""
     told = front[_SIGNATURE_BYTES:FRONT_BYTES]
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(
@@ -104,12 +103,10 @@ class Arriving:
         return len(self._body) <= self._length <= LARGEST_ENVELOPE
 
     def __bytes__(self) -> bytes:
-        """What came so far."""
         return bytes(self._body)
 
 
 def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver: int, own: X25519PrivateKey) -> bytes:
-    """The message in an envelope."""
     length = envelope_bytes(envelope, study=study, sender=sender, key=key, receiver=receiver)
     sealed = envelope[FRONT_BYTES:]
     told = envelope[_SIGNATURE_BYTES + _LENGTH_BYTES : FRONT_BYTES]

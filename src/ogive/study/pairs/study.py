@@ -78,19 +78,13 @@ class PairsStudy:
 
     @cached_property
     def longest(self) -> int:
-        """Bytes of the longest message."""
         bodies = [body_bytes(circuit, step) for circuit in self.circuits.values() for step in Step]
         # each pair after the first pass needs a free place of two people, and MOST_PASSES bounds how often one is lost
         pairs = len(self.design) * (1 + MOST_PASSES)
         return SEALED_BYTES + max(*bodies, _LEAST + (self.design.users + pairs) // 8)
 
     def settings(self, pair: int, ends: Int64) -> PairSettings:
-        """What a pair agrees on.
-
-        Args:
-            pair: Its number: first come those of the design, then those after dropouts.
-            ends: Its two users.
-        """
+        """What a pair of two users agrees on; numbers of the design's pairs come first, then those after dropouts."""
         garbler, evaluator = (Participant(user + 1, self.people[user]) for user in ends.tolist())
         parts = int(self.agreed[ends].max())
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
@@ -140,24 +134,20 @@ class Frame(IntEnum):
 
 
 def pack(kind: Frame, content: bytes = b"") -> bytes:
-    """A frame."""
     return bytes([kind]) + content
 
 
 def unpack(frame: bytes, *, longest: int) -> tuple[Frame, bytes]:
-    """Type and content of a frame."""
     if not frame or frame[0] not in list(Frame) or len(frame) > FRONT_BYTES + longest:
         raise PeerError(f"a frame must be of a known type, with at most {longest} bytes, got {len(frame)} bytes")
     return Frame(frame[0]), frame[FRONT_BYTES:]
 
 
 def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:
-    """Who a participant is, signed."""
     return number.to_bytes(NUMBER_BYTES, "little") + key.sign(_signed(study, number, challenge))
 
 
 def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
-    """The number of whoever answered."""
     reader = Reader(content, "answer to the relay")
     number, signature = reader.number(NUMBER_BYTES), reader.take(SIGNATURE_BYTES)
     reader.finish()
@@ -172,7 +162,6 @@ def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
 
 
 def read_user(study: PairsStudy, content: bytes) -> int:
-    """The user that the relay says something of."""
     reader = Reader(content, "word of the relay")
     number = reader.number(NUMBER_BYTES)
     reader.finish()

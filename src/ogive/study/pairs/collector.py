@@ -14,7 +14,7 @@ Learns: the outputs of every pair, who was in it, and who left when.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,12 +23,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ogive.core.arrays import Bool, Int64
 from ogive.crypto.channels import read_signed, sign
 from ogive.crypto.circuits import separate
-from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator
+from ogive.crypto.domains import number as written
+from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator, PairParty, PairSettings, drawn_bits
 from ogive.crypto.twoparty.messages import Step, read_bits, write_bits
+from ogive.crypto.twoparty.party import Note
 from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Reader, Suite, read_header
 from ogive.errors import PeerError
 from ogive.pairs.designs import Design, met_anew
-from ogive.study.meeting.study import MOST_PASSES, PairsStudy
+from ogive.study.pairs.study import MOST_PASSES, PairsStudy
 
 # --- What everybody is told before each further pass
 #
@@ -44,13 +46,9 @@ _SESSION = bytes(SESSION_BYTES)
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """Who is not there when a further pass begins.
+    """Who is not there when a further pass begins; the first further one is 0.
 
-    Fields:
-        number: Of the pass; the first further one is 0.
-        seed: 32 bytes, drawn after that.
-        gone: Whether each user is not there, shape (users,).
-        begun: Of each pair so far, whether it had begun, shape (pairs,).
+    The seed was drawn after that; `begun` says of each pair so far whether it had begun.
     """
 
     number: int
@@ -59,18 +57,12 @@ class Departures:
     begun: Bool
 
     def pairs(self, study: PairsStudy, earlier: Int64) -> Int64:
-        """The pairs of the pass, shape (new pairs, 2).
-
-        Args:
-            study: The study.
-            earlier: All pairs so far, shape (pairs, 2).
-        """
+        """The pairs of the pass, shape (new pairs, 2), after all pairs so far."""
         free = free_pairs(study, earlier, self.begun)
         free[self.gone] = 0
         return met_anew(Design(study.design.users, earlier, study.design.between), free, seed=self.seed)
 
     def message(self, study: PairsStudy, *, receiver: int, key: Ed25519PrivateKey) -> bytes:
-        """The message for one person."""
         place = _KIND + self.number
         header = Header(Suite.PAIRS, _KIND, study.digest, _SESSION, AGGREGATOR, receiver, round=place, sequence=place)
         return sign(header.message(write_pass(self)), key)
@@ -124,20 +116,13 @@ _AT_HAND, _OPENED, _LOST = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """What became of a pair; without outputs and a reason it is at hand.
-
-    Fields:
-        begun: Whether it counts as taken part in.
-        outputs: Output bits.
-        lost: Why there are none.
-    """
+    """What became of a pair: output bits, or why it was lost; neither while it is at hand."""
 
     begun: bool = True
     outputs: Bool | None = None
     lost: str | None = None
 
     def to_bytes(self) -> bytes:
-        """The bytes of it."""
         if self.outputs is not None:
             rest = bytes([_OPENED]) + write_bits(self.outputs)
         elif self.lost is not None:
@@ -148,7 +133,6 @@ class Met:
 
     @staticmethod
     def from_bytes(data: bytes, *, outputs: int) -> Met:
-        """The inverse of `to_bytes`, for a pair of so many output bits."""
         reader = Reader(data, "kept pair")
         begun, kind = bool(reader.number(1)), reader.number(1)
         rest = reader.take(reader.left)
@@ -175,7 +159,6 @@ class History:
 
 
 def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
-    """The inverse of `write_pass`, for all passes of a study in order."""
     users, pairs = study.design.users, study.design.pairs
     found = []
     for number, data in enumerate(written):
@@ -210,7 +193,6 @@ class Collected:
     gone: Bool
 
     def values(self, pair: int) -> dict[str, int]:
-        """Outputs of a pair as whole numbers, by name."""
         ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
         return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
 
@@ -272,7 +254,6 @@ class Collector:
             self._resume(earlier)
 
     def _resume(self, earlier: History) -> None:
-        """Go on from what was stored; what was at hand is lost."""
         first = 0
         for told in earlier.passes:
             first = len(self._pairs)
@@ -311,7 +292,6 @@ class Collector:
 
     @property
     def here(self) -> int:
-        """How many people are there."""
         return len(self._here)
 
     @property
@@ -333,7 +313,6 @@ class Collector:
         return told + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
-        """Begin with those who are there."""
         self._started = True
         return self._go_on(now)
 
@@ -370,7 +349,6 @@ class Collector:
         return self._go_on(now)
 
     def expire(self, now: float) -> list[Outgoing]:
-        """Give up pairs that have taken too long."""
         for digest, pair in list(self._open.items()):
             if pair.until <= now:
                 self._give_up(digest, f"it took longer than {self._seconds:g} seconds")
@@ -455,3 +433,117 @@ class Collector:
         pair = self._open.pop(digest)
         self._begun[pair.number] = pair.aggregator.begun
         pair.aggregator.close()
+
+
+# --- One person of a study: a state machine from bytes to bytes that takes part in its pairs, one after the other
+#
+# An invitation to another of its pairs ends the one at hand, whether or not it came to anything. A person takes part in
+# each pair once, in pairs that follow from the study and in no others, and gives at most as many halves as the design
+# has pairs of it: with each it spends epsilon divided by at least that number.
+
+
+class Person:
+    """A person, for one study.
+
+    Args:
+        study: Agreed on beforehand.
+        user: The person's number in the design.
+        values: Whole numbers by the names of inputs, for both roles.
+        key: Its enrolment key.
+        note: As for `PairParty`; how many pairs are spent is noted too, so that who was started again gives no more
+            halves than it agreed to.
+        noise: Names of the inputs that are noise.
+        random: Gives so many random bytes.
+    """
+
+    def __init__(
+        self,
+        study: PairsStudy,
+        user: int,
+        values: Mapping[str, int],
+        *,
+        key: Ed25519PrivateKey,
+        note: Note,
+        noise: Collection[str] = ("noise",),
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        self.study = study
+        self.user = user
+        self._values = values
+        self.key = key
+        self._note = note
+        self._noise = noise
+        self._random = random
+        self._departures = DeparturesReader(study, user + 1)
+        self._pairs: dict[bytes, PairSettings] = {}
+        self._expect(study.design.pairs, first=0)
+        self._at_hand: tuple[bytes, PairParty] | None = None
+        self.given = 0
+        """Halves that may have left it: the pairs that count as spent."""
+
+    def receive(self, data: bytes) -> list[Outgoing]:
+        """From a message to those that answer it.
+
+        Raises:
+            PeerError: it is malformed or does not belong here; no other pair is touched by it.
+        """
+        header = read_header(data)
+        if header.study == self.study.digest:
+            pairs, first = self._departures.read(data)
+            self._expect(pairs, first=first)
+            return []
+        if header.kind == Step.INVITE and header.study in self._pairs:
+            return self._begin(self._pairs[header.study], data)
+        if self._at_hand is None or self._at_hand[0] != header.study:
+            raise PeerError("the message is of no pair that is at hand")
+        party = self._at_hand[1]
+        said = party.receive(data)
+        self.given += party.spent
+        return said
+
+    def close(self) -> None:
+        if self._at_hand is not None:
+            self._at_hand[1].close()
+            self._at_hand = None
+
+    def _begin(self, settings: PairSettings, invitation: bytes) -> list[Outgoing]:
+        if self.given >= self._agreed:
+            raise self._spent()
+        garbles = settings.garbler.number == self.user + 1
+        party = PairParty(
+            settings, self.user + 1, self._bits(settings, garbles=garbles), key=self.key, note=self._noted,
+            random=self._random,
+        )  # fmt: skip
+        said = party.receive(invitation)
+        self.close()
+        del self._pairs[settings.digest]
+        self._at_hand = (settings.digest, party)
+        return said
+
+    @property
+    def _agreed(self) -> int:
+        return int(self.study.agreed[self.user])
+
+    def _spent(self) -> PeerError:
+        return PeerError(f"this person agreed to {self._agreed} pairs, and has taken part in as many")
+
+    def _noted(self, token: bytes, value: bytes) -> bytes | None:
+        """Notes that a half is given, and with it one of as many pairs as were agreed to."""
+        earlier = self._note(token, value)
+        if earlier is None:
+            places = (b"pairs " + self.study.digest + written(place) for place in range(self._agreed))
+            if all(self._note(place, token) is not None for place in places):
+                raise self._spent()
+        return earlier
+
+    def _bits(self, settings: PairSettings, *, garbles: bool) -> Bool:
+        ports = settings.circuit.garbler if garbles else settings.circuit.evaluator
+        names = [port.name for port in ports if port.name not in self._noise]
+        values = {name: self._values[name] for name in names if name in self._values}
+        return drawn_bits(ports, values, noise=self._noise, random=self._random)
+
+    def _expect(self, pairs: Int64, *, first: int) -> None:
+        """Take part in those of some pairs that this person is in."""
+        for place in np.flatnonzero((pairs == self.user).any(axis=1)).tolist():
+            settings = self.study.settings(first + place, pairs[place])
+            self._pairs[settings.digest] = settings

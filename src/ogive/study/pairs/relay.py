@@ -20,9 +20,8 @@ from collections.abc import Awaitable, Callable
 from ogive.crypto.twoparty import AGGREGATOR, Outgoing
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.study.meeting.collector import Collected, Collector, History
-from ogive.study.meeting.person import Person
-from ogive.study.meeting.study import (
+from ogive.study.pairs.collector import Collected, Collector, History, Person
+from ogive.study.pairs.study import (
     ANSWER_BYTES,
     CHALLENGE_BYTES,
     NUMBER_BYTES,
@@ -65,7 +64,6 @@ class _Line:
         return True
 
     async def next(self) -> bytes:
-        """The next frame."""
         sender, frame = await self.queue.get()
         self._waiting[sender] -= 1
         return frame
@@ -78,7 +76,6 @@ class _Line:
                 await channel.send(frame)
 
     def end(self) -> None:
-        """Hang up on the receiver."""
         for task in self.tasks:
             task.cancel()
 
@@ -131,11 +128,9 @@ class Relay:
                     await channel.close()
 
     async def next(self) -> tuple[Frame, bytes]:
-        """What comes next for the aggregator."""
         return unpack(await self._aggregator.next(), longest=self.study.longest)
 
     def send(self, message: bytes) -> None:
-        """Carry a message of the aggregator."""
         self._forward(AGGREGATOR, message)
 
     async def finish(self) -> None:
