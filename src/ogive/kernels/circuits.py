@@ -21,17 +21,15 @@ from ogive.core.arrays import Bool, Float64, UInt64
 from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
 from ogive.crypto.circuits.arithmetic import (
     Number,
+    absolute_difference,
     add,
     all_of,
     auc_half,
-    auc_strict,
-    collision,
     equal,
-    gini,
     kendall,
     less,
     select,
-    squared_difference,
+    square,
 )
 from ogive.errors import ParameterError, UnsupportedError, plain
 from ogive.kernels.base import Kernel, Scale, step, steps
@@ -88,7 +86,7 @@ def _of_ties(kernel: Greater | ScoreOrder) -> tuple[int, ...]:
 
 
 def _greater(kernel: Greater, left: Person, right: Person) -> Number | Bit:
-    return (auc_half if kernel.ties == "half" else auc_strict)(right[0], left[0])
+    return (auc_half if kernel.ties == "half" else less)(right[0], left[0])
 
 
 def _sign_product(kernel: SignProduct, left: Person, right: Person) -> Signed:
@@ -105,12 +103,12 @@ def _many(kernel: Kernel) -> None:
 
 
 WIRINGS: dict[type, Wiring] = {
-    AbsoluteDifference: Wiring(True, lambda kernel, left, right: gini(left[0], right[0]), _many),
+    AbsoluteDifference: Wiring(True, lambda kernel, left, right: absolute_difference(left[0], right[0]), _many),
     HalfSquare: Wiring(
-        True, lambda kernel, left, right: squared_difference(left[0], right[0]), _many, lambda bits: 2 * bits
+        True, lambda kernel, left, right: square(absolute_difference(left[0], right[0])), _many, lambda bits: 2 * bits
     ),
     PairMeanKernel: Wiring(True, lambda kernel, left, right: add(left[0], right[0]), _many, lambda bits: bits + 1),
-    Equal: Wiring(False, lambda kernel, left, right: all_of([*map(collision, left, right)]), _two),
+    Equal: Wiring(False, lambda kernel, left, right: all_of([*map(equal, left, right)]), _two),
     Untied: Wiring(
         False, lambda kernel, left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]), _two
     ),

@@ -25,14 +25,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.columns import Schema
 from ogive.core.arrays import UInt64
 from ogive.crypto.aggregation import AggregationParty, AggregationSettings
-from ogive.crypto.domains import HashDomain
+from ogive.crypto.domains import HashDomain, derived_key
 from ogive.crypto.wire import Reader
 from ogive.errors import DataError, OgiveError, PeerError, ReleaseMismatchError
 from ogive.ledger import Account
@@ -111,8 +109,7 @@ class OwnPart(Opening[LinearQuery]):
 
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
-        info = HashDomain.STUDY_NOISE.encode()
-        key = HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret)
+        key = derived_key(self.secret, HashDomain.STUDY_NOISE.encode())
         return self.contribution.vector(query, key=key, context=self.context(query))
 
 

@@ -15,10 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.core.arrays import Bool, Int64
 from ogive.crypto.domains import number
-from ogive.crypto.twoparty import Outgoing, PairParty, PairSettings, drawn_bits
-from ogive.crypto.twoparty.messages import Step
-from ogive.crypto.twoparty.party import Note
-from ogive.crypto.wire import read_header
+from ogive.crypto.twoparty import Outgoing, PairParty, PairSettings, Step, drawn_bits
+from ogive.crypto.wire import Note, read_header
 from ogive.errors import PeerError
 from ogive.study.meeting.collector import DeparturesReader
 from ogive.study.meeting.study import PairsStudy

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ogive.core.arrays import Int64
-from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
+from ogive.crypto.tables import UploadCost, exchanged_bytes, upload_cost
 from ogive.queries import Aggregate, Ballots, LabelsQuery
 from ogive.queries.labels import ServedQuery
 from ogive.queries.modular import block_ends
