@@ -25,7 +25,7 @@ from ogive.crypto import garbling
 from ogive.crypto.aes import WordStream
 from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, separate
 from ogive.crypto.circuits import circuit as plain
-from ogive.crypto.circuits.arithmetic import auc_strict, collision, gini, kendall, less
+from ogive.crypto.circuits.arithmetic import absolute_difference, equal, kendall, less
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_binary, respond_ternary, uniform_bits
 from ogive.crypto.garbling import GateKeys, evaluate, fresh_deltas, fresh_zeros, garble, schedule_of
 from ogive.crypto.transfer import LABEL_BITS, BaseTransfers
@@ -47,7 +47,7 @@ def gini_of_16_bits() -> Circuit:
     law = LaplaceLaw.within(EPSILON, delta=DELTA, sensitivity=(1 << 16) - 1)
     builder = Builder()
     x, y = builder.garbler("x", 16), builder.evaluator("x", 16)
-    return builder.finish({"out": add_laplace(gini(x, y), law, uniform_bits(builder, law.uniform_bits))})
+    return builder.finish({"out": add_laplace(absolute_difference(x, y), law, uniform_bits(builder, law.uniform_bits))})
 
 
 def binary(kernel: Callable[..., Any]) -> Circuit:
@@ -75,9 +75,9 @@ def comparison_of_32_bits() -> Circuit:
 
 CIRCUITS: Mapping[str, Callable[[], Circuit]] = {
     "Gini of 16 bits, discrete Laplace": gini_of_16_bits,
-    "AUC of 64 bits, binary response": lambda: binary(auc_strict),
+    "AUC of 64 bits, binary response": lambda: binary(less),
     "Kendall of 2 x 64 bits, ternary response": kendall_of_64_bits,
-    "collision of 64 bits, binary response": lambda: binary(collision),
+    "collision of 64 bits, binary response": lambda: binary(equal),
 }
 
 

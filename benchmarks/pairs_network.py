@@ -27,8 +27,7 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.twoparty import Outgoing
-from ogive.crypto.twoparty.messages import pair_bytes
+from ogive.crypto.twoparty import Outgoing, pair_bytes
 from ogive.pairs import Design, round_robin
 from ogive.study.pairs import Channel, Collected, Collector, PairsStudy, Person, Relay, collect, take_part
 from ogive.study.pairs.websocket import connect, endpoint, largest_frame

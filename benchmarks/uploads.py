@@ -18,13 +18,16 @@ from ogive.crypto import field
 from ogive.crypto.comparison import KeyShape, evaluate, evaluate_sums, generate
 from ogive.crypto.comparison.evaluation import evaluate_weighed
 from ogive.crypto.sketch import CellClaim
-from ogive.crypto.tables import ShareShape, one_hot_columns, project, share
-from ogive.crypto.upload_costs import (
+from ogive.crypto.tables import (
     BLOCKS_PER_SECOND,
     CELLS_PER_SECOND,
     PRODUCTS_PER_SECOND,
     WEIGHED_PER_SECOND,
+    ShareShape,
     blocks_at,
+    one_hot_columns,
+    project,
+    share,
 )
 
 STUDY = bytes(32)

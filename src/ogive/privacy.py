@@ -14,7 +14,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from operator import add
+from typing import Any, ClassVar, Self
 
 from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
@@ -218,13 +219,30 @@ def number_text(value: Fraction) -> str:
     return fraction if len(fraction) <= _LONGEST_SHOWN else f"about {float(value):.6g}"
 
 
+class _Exact:
+    """A guarantee or a loss, whose fields are exact numbers; those of one type add up."""
+
+    _type: ClassVar[str]
+
+    def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        return type(self)(*map(add, vars(self).values(), vars(other).values()))
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, exact."""
+        return {"type": self._type, **dict(zip(vars(self), map(str, vars(self).values()), strict=True))}
+
+
 @dataclass(frozen=True, init=False)
-class PureDP:
+class PureDP(_Exact):
     """Pure differential privacy.
 
     Args:
         epsilon: Bound on the log-ratio of output probabilities, above 0.
     """
+
+    _type = "PureDP"
 
     epsilon: Fraction
 
@@ -234,26 +252,19 @@ class PureDP:
             raise ParameterError(f"`epsilon` must be above 0, got {number_text(value)}")
         object.__setattr__(self, "epsilon", value)
 
-    def __add__(self, other: PureDP) -> PureDP:
-        if not isinstance(other, PureDP):
-            return NotImplemented
-        return PureDP(self.epsilon + other.epsilon)
-
     def __str__(self) -> str:
         return f"epsilon = {number_text(self.epsilon)}"
 
-    def to_dict(self) -> dict[str, str]:
-        """Plain data, exact."""
-        return {"type": "PureDP", "epsilon": str(self.epsilon)}
-
 
 @dataclass(frozen=True, init=False)
-class ZeroConcentratedDP:
+class ZeroConcentratedDP(_Exact):
     """Zero-concentrated differential privacy (Bun and Steinke 2016).
 
     Args:
         rho: Bound on the Renyi divergence of every order alpha, divided by alpha; above 0.
     """
+
+    _type = "ZeroConcentratedDP"
 
     rho: Fraction
 
@@ -263,21 +274,12 @@ class ZeroConcentratedDP:
             raise ParameterError(f"`rho` must be above 0, got {number_text(value)}")
         object.__setattr__(self, "rho", value)
 
-    def __add__(self, other: ZeroConcentratedDP) -> ZeroConcentratedDP:
-        if not isinstance(other, ZeroConcentratedDP):
-            return NotImplemented
-        return ZeroConcentratedDP(self.rho + other.rho)
-
     def __str__(self) -> str:
         return f"rho = {number_text(self.rho)} (zCDP)"
 
-    def to_dict(self) -> dict[str, str]:
-        """Plain data, exact."""
-        return {"type": "ZeroConcentratedDP", "rho": str(self.rho)}
-
 
 @dataclass(frozen=True, init=False)
-class ApproxDP:
+class ApproxDP(_Exact):
     """Approximate differential privacy.
 
     Args:
@@ -285,6 +287,8 @@ class ApproxDP:
         delta: Probability with which the bound may fail, strictly between 0 and 1; choose it far below one over the
             number of people.
     """
+
+    _type = "ApproxDP"
 
     epsilon: Fraction
     delta: Fraction
@@ -301,21 +305,12 @@ class ApproxDP:
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "delta", slack)
 
-    def __add__(self, other: ApproxDP) -> ApproxDP:
-        if not isinstance(other, ApproxDP):
-            return NotImplemented
-        return ApproxDP(self.epsilon + other.epsilon, self.delta + other.delta)
-
     def __str__(self) -> str:
         return f"epsilon = {number_text(self.epsilon)}, delta = {number_text(self.delta)}"
 
-    def to_dict(self) -> dict[str, str]:
-        """Plain data, exact."""
-        return {"type": "ApproxDP", "epsilon": str(self.epsilon), "delta": str(self.delta)}
-
 
 @dataclass(frozen=True, init=False)
-class GaussianDP:
+class GaussianDP(_Exact):
     """As private as one Gaussian: a loss of Gaussian noise, never something that is granted.
 
     Within `distance` in total variation, whatever the data, of a mechanism that is sqrt(mu_squared)-GDP (Dong, Roth
@@ -325,6 +320,8 @@ class GaussianDP:
         mu_squared: Squared ratio of the sensitivity to the standard deviation, above 0.
         distance: Largest distance from the ideal mechanism, at least 0 and below 1.
     """
+
+    _type = "GaussianDP"
 
     mu_squared: Fraction
     distance: Fraction
@@ -344,17 +341,8 @@ class GaussianDP:
         """The same loss in zCDP."""
         return ZeroConcentratedDP(self.mu_squared / 2)
 
-    def __add__(self, other: GaussianDP) -> GaussianDP:
-        if not isinstance(other, GaussianDP):
-            return NotImplemented
-        return GaussianDP(self.mu_squared + other.mu_squared, self.distance + other.distance)
-
     def __str__(self) -> str:
         return f"mu = {math.sqrt(self.mu_squared):.6g} (Gaussian DP)"
-
-    def to_dict(self) -> dict[str, str]:
-        """Plain data, exact."""
-        return {"type": "GaussianDP", "mu_squared": str(self.mu_squared), "distance": str(self.distance)}
 
 
 Privacy = PureDP | ZeroConcentratedDP | ApproxDP

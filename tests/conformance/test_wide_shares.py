@@ -17,7 +17,7 @@ from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.columns.grids import Grid
-from ogive.crypto.aggregation.masks import add_masks, mask_vector
+from ogive.crypto.aggregation.settings import add_masks, mask_vector
 from ogive.crypto.circuits import Bit, Builder, evaluate, separate
 from ogive.crypto.comparison import KeyShape, evaluate_sums, generate
 from ogive.crypto.comparison.evaluation import CHUNK

@@ -26,11 +26,11 @@ import ogive
 from ogive.cli import main
 from ogive.columns import Binning, Domain
 from ogive.crypto.aggregation import Round
-from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.comparison import KeyBatch, KeyShape, generate
 from ogive.crypto.sketch import CellClaim
 from ogive.crypto.tables import ShareBatch, ShareShape, one_hot_columns, share
 from ogive.crypto.twoparty import AGGREGATOR
+from ogive.crypto.wire import SIGNATURE_BYTES
 from ogive.errors import BudgetError, DataError, LedgerError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.local import Collection, Description, HaarOracle, RandomizedResponse, Randomizer, TreeOracle, UnaryOracle
 from ogive.noise import DiscreteLaplace, KeyedSource, StoredNodes

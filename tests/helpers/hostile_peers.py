@@ -16,10 +16,9 @@ from helpers.study_service import Proxy, Serving, running
 from helpers.waiting import until
 
 from ogive.crypto.aggregation import Round
-from ogive.crypto.aggregation.masks import PRIME, SHARE_BYTES
 from ogive.crypto.aggregation.messages import SALT_BYTES, included_digest, write_confirmations, write_list
-from ogive.crypto.channels import SIGNATURE_BYTES, sign
-from ogive.crypto.wire import HEADER_BYTES, Reader, read_header
+from ogive.crypto.aggregation.settings import PRIME, SHARE_BYTES
+from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES, Reader, read_header, sign
 from ogive.errors import PeerError
 from ogive.ledger.entries import plain_text
 from ogive.study.coordinator import OPENING_SECONDS, Coordinator, _answers

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
 from ogive.crypto.circuits import Builder
-from ogive.crypto.circuits.arithmetic import gini
+from ogive.crypto.circuits.arithmetic import absolute_difference
 from ogive.errors import PeerError
 from ogive.pairs import Design
 from ogive.study.https.connections import WebSocket
@@ -33,7 +33,9 @@ SECONDS = PATIENCE
 def plain_circuit(width=6):
     """A difference without noise, so that tests know the outputs."""
     builder = Builder()
-    return builder.finish({"difference": gini(builder.garbler("x", width), builder.evaluator("x", width))})
+    return builder.finish(
+        {"difference": absolute_difference(builder.garbler("x", width), builder.evaluator("x", width))}
+    )
 
 
 def study_of(pairs, users, *, circuits=None, between=False):

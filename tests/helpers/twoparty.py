@@ -6,7 +6,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.circuits import Builder, LaplaceLaw, ResponseLaw
-from ogive.crypto.circuits.arithmetic import auc_strict, gini, kendall
+from ogive.crypto.circuits.arithmetic import absolute_difference, kendall, less
 from ogive.crypto.circuits.sampling import (
     add_laplace,
     index_of_sign,
@@ -114,14 +114,14 @@ class Pair:
 def gini_circuit(width=4, epsilon=Fraction(1), digits=5, precision=16):
     law = LaplaceLaw.of(epsilon, sensitivity=(1 << width) - 1, digits=digits, precision=precision)
     builder = Builder()
-    value = gini(builder.garbler("x", width), builder.evaluator("x", width))
+    value = absolute_difference(builder.garbler("x", width), builder.evaluator("x", width))
     return builder.finish({"noisy": add_laplace(value, law, uniform_bits(builder, law.uniform_bits))})
 
 
 def auc_circuit(width=8, epsilon=Fraction(1), precision=16):
     law = ResponseLaw.of(epsilon, values=2, precision=precision)
     builder = Builder()
-    value = auc_strict(builder.garbler("x", width), builder.evaluator("x", width))
+    value = less(builder.garbler("x", width), builder.evaluator("x", width))
     return builder.finish({"noisy": respond_binary(value, law, uniform_bits(builder, law.uniform_bits))})
 
 

@@ -59,7 +59,7 @@ PYTHON_ALONE = {
     "oracles": ("assignment",),
     "kernels": ("corrected", "margin", "matrix_rows", "range", "surrogate", "ties"),
     "protocols": (
-        *("batches", "early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
+        *("early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
         *("secret", "threads", "tolerated", "users", "verifications", "verified"),
     ),
     "queries": ("point", "side"),

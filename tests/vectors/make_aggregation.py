@@ -25,8 +25,7 @@ from ogive.crypto.aggregation.messages import (
     write_confirmations,
     write_list,
 )
-from ogive.crypto.channels import SIGNATURE_BYTES
-from ogive.crypto.wire import HEADER_BYTES
+from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES
 
 FILE = Path(__file__).with_suffix("").with_name("aggregation.json")
 AGREED = settings(3, length=2, totals=2)

@@ -1,4 +1,4 @@
-"""Hashes for keys, seeds, commitments and digests: SHAKE-256 of labeled fields, and SHA-256 of many rows of bytes.
+"""Hashes for keys, seeds, commitments and digests: SHAKE-256 of labeled fields, HKDF, and SHA-256 of rows of bytes.
 
 One label, one purpose: what is derived for one is never used for another. Fields are prefixed by their length (8 bytes,
 little-endian), so that no two lists of fields are hashed alike.
@@ -7,13 +7,21 @@ little-endian), so that no two lists of fields are hashed alike.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from enum import StrEnum, unique
 from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 from ogive.core.arrays import UInt8
+
+KEY_BYTES = 32
+
+Random = Callable[[int], bytes]
+"""Gives so many random bytes."""
 
 
 @unique
@@ -58,7 +66,6 @@ class HashDomain(StrEnum):
     STUDY_NOISE = "ogive/1/study/noise"
     TRANSFER_POINT = "ogive/1/transfer/point"
     TRANSFER_KEY = "ogive/1/transfer/key"
-    TRANSFER_DEALER = "ogive/1/transfer/dealer"
     TWOPARTY_SETTINGS = "ogive/1/twoparty/settings"
     TWOPARTY_OPENING = "ogive/1/twoparty/opening"
     TWOPARTY_SESSION = "ogive/1/twoparty/session"
@@ -82,6 +89,11 @@ def digest(label: HashDomain, *fields: bytes, length: int = 32) -> bytes:
     return shake.digest(length)
 
 
+def derived_key(secret: bytes, info: bytes) -> bytes:
+    """A key of 32 bytes for one purpose, by HKDF-SHA256; keys of other purposes tell nothing of it."""
+    return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(secret)
+
+
 def number(value: int) -> bytes:
     """A whole number in [0, 2^64) as a field: 8 bytes, little-endian."""
     return value.to_bytes(8, "little")
@@ -94,17 +106,14 @@ def number(value: int) -> bytes:
 # a hash is for is said by a key before every row, which `digest` makes of a label and its fields.
 
 HASH_BYTES = 32
-KEY_BYTES = 32
 _TILE_BYTES = 1 << 19
 
 
 def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:
     """Hash every row of some columns that stand beside each other, numbers as little-endian bytes.
 
-    Args:
-        key: 32 bytes, for one purpose, a digest of all that the rows belong to.
-        *columns: Of shapes (n, ...), of whole numbers. Rows may lie anywhere in memory: they are brought together a few
-            at a time, which stay in the cache.
+    `key` is 32 bytes for one purpose, a digest of all that the rows belong to. Columns are whole numbers of shapes
+    (n, ...), which may lie anywhere in memory: they are brought together a few at a time, which stay in the cache.
     """
     assert len(key) == KEY_BYTES
     fields = [(str(place), each.dtype.newbyteorder("<"), each.shape[1:]) for place, each in enumerate(columns)]
@@ -113,11 +122,11 @@ def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:
     together = np.empty(max(1, min(rows, _TILE_BYTES // width)), row)
     together["key"] = np.frombuffer(key, np.uint8)
     data = together.view(np.uint8).data
-    hashes = []
+    found = []
     for first in range(0, rows, together.size):
         some = min(together.size, rows - first)
         for place, column in enumerate(columns):
             # a column whose rows run across memory is first brought close together, which spares the cache
             together[str(place)][:some] = column[first : first + some].copy(order="K")
-        hashes += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
-    return np.frombuffer(b"".join(hashes), np.uint8).reshape(rows, HASH_BYTES)
+        found += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
+    return np.frombuffer(b"".join(found), np.uint8).reshape(rows, HASH_BYTES)

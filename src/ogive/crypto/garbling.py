@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from ogive.core.checks import Progress
 from ogive.core.compiling import njit
 from ogive.crypto.aes import KEY_BYTES, SEED_BYTES, Blocks, Permutation, WordStream
 from ogive.crypto.circuits.circuit import Circuit, Gate, pairs_of
-from ogive.crypto.domains import HashDomain, digest, number
+from ogive.crypto.domains import HashDomain, Random, digest, number
 from ogive.errors import ParameterError
 
 # --- Compiled passes over labels, before and after their encryption
@@ -160,13 +160,7 @@ def fresh_zeros(wires: int, pairs: int, stream: WordStream) -> UInt64:
 
 
 def labels_of(bits: Bool, zeros: UInt64, deltas: UInt64) -> UInt64:
-    """The labels of values, shape (wires, pairs, 2).
-
-    Args:
-        bits: The values; shape (wires, pairs).
-        zeros: Zero labels of the wires; shape (wires, pairs, 2).
-        deltas: The garbler's secrets; shape (pairs, 2).
-    """
+    """The labels of values, shape (wires, pairs, 2), from bits, zero labels of their wires and the secrets of pairs."""
     check_shape("zero labels", zeros, (*bits.shape, 2))
     check_shape("secrets", deltas, (bits.shape[1], 2))
     labels = np.empty(zeros.shape, np.uint64)
@@ -205,11 +199,9 @@ CHUNK_PAIRS = 1 << 12
 
 @dataclass(frozen=True)
 class GateKeys:
-    """The public keys of all gates of one chunk of pairs.
+    """The public keys of all gates of one chunk of pairs, by its number within the session.
 
-    Fields:
-        session: Digest that is new in every session, for the nonces of both parties are in it.
-        chunk: Number of the chunk of pairs within the session.
+    The session is a digest that is new every time, for the nonces of both parties are in it.
     """
 
     session: bytes
@@ -235,13 +227,7 @@ _CIRCUITS = 64
 
 @dataclass(frozen=True)
 class Gates:
-    """Gates by slots, each array with one entry a gate.
-
-    Fields:
-        left: Slots of the left inputs.
-        right: Slots of the right inputs, -1 for NOT.
-        out: Slots of the outputs.
-    """
+    """Slots of the left inputs, right inputs (-1 for NOT) and outputs of gates, each array with one entry a gate."""
 
     left: Int32
     right: Int32
@@ -250,12 +236,9 @@ class Gates:
 
 @dataclass(frozen=True)
 class Level:
-    """Free gates, in turn, and then AND gates, at once.
+    """Free gates (XOR and NOT), in turn, and then AND gates, at once.
 
-    Fields:
-        free: XOR and NOT gates.
-        ands: AND gates; no output lies in the slot of an input.
-        numbers: Numbers of the AND gates among all AND gates of the circuit, in the circuit's order.
+    No output of an AND gate lies in the slot of an input. Their numbers are those among all AND gates of the circuit.
     """
 
     free: Gates
@@ -265,14 +248,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to garble a circuit.
+    """How to garble a circuit: what to do, by AND depth.
 
-    Fields:
-        inputs: How many input wires there are; they begin in the slots 0, 1, ...
-        ands: How many AND gates there are.
-        slots: How many slots are needed.
-        levels: What to do, by AND depth.
-        outputs: Slots of the output wires at the end.
+    Labels of the inputs begin in the slots 0, 1, ... of `slots`; those of the outputs are in `outputs` at the end.
     """
 
     inputs: int
@@ -369,13 +347,7 @@ _CACHED_BLOCKS = 1 << 14
 
 
 def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) -> tuple[UInt64, UInt64]:
-    """Garble a circuit.
-
-    Args:
-        schedule: The circuit.
-        zeros: Zero labels of its inputs, uniform; shape (inputs, pairs, 2).
-        deltas: The garbler's secrets, fresh in every session; shape (pairs, 2).
-        keys: Keys of the gates of this chunk of pairs.
+    """Garble a circuit, from uniform zero labels of its inputs and secrets that are fresh in every session.
 
     Returns:
         The tables, for the evaluator, in the order of the circuit's AND gates, shape (ANDs, pairs, 2, 2); and the zero
@@ -387,36 +359,15 @@ def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) ->
 
 
 def evaluate(schedule: Schedule, held: UInt64, tables: UInt64, keys: GateKeys) -> UInt64:
-    """Evaluate a garbled circuit.
-
-    Args:
-        schedule: The circuit.
-        held: A label of each of its inputs; shape (inputs, pairs, 2).
-        tables: Of the garbler; shape (ANDs, pairs, 2, 2).
-        keys: Keys of the gates of this chunk of pairs.
-
-    Returns:
-        A label of each output; shape (outputs, pairs, 2).
-
-    Raises:
-        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
-    """
+    """Evaluate a garbled circuit: from a label of each input to a label of each output, shape (outputs, pairs, 2)."""
     return evaluate_in_place(schedule, _room(schedule, held), tables, keys)
 
 
 def garble_in_place(schedule: Schedule, labels: UInt64, deltas: UInt64, tables: UInt64, keys: GateKeys) -> UInt64:
-    """Garble a circuit in memory that is there already.
+    """Garble a circuit in memory that is there already: the zero labels of its outputs, shape (outputs, pairs, 2).
 
-    Args:
-        schedule: The circuit.
-        labels: Zero labels of its inputs in the first rows, and room for those of other wires, which may take the
-            place of the former; shape (slots, pairs, 2).
-        deltas: As in `garble`.
-        tables: Room for the tables; shape (ANDs, pairs, 2, 2).
-        keys: As in `garble`.
-
-    Returns:
-        The zero labels of the outputs, shape (outputs, pairs, 2).
+    `labels` holds zero labels of inputs in its first rows, and has room for those of other wires, which may take the
+    place of the former, shape (slots, pairs, 2); `tables` is room for the tables, shape (ANDs, pairs, 2, 2).
     """
     pairs = _checked(schedule, labels, tables)
     check_shape("secrets", deltas, (pairs, 2))
@@ -507,17 +458,13 @@ def garbled_outputs(
     garbler: Bool,
     evaluator: Bool,
     *,
-    random: Callable[[int], bytes] = secrets.token_bytes,
+    random: Random = secrets.token_bytes,
     progress: Progress | None = None,
 ) -> Bool:
     """Outputs of a circuit for every pair, shape (pairs, output wires), by garbling it.
 
-    Args:
-        circuit: Which one.
-        garbler: Bits of the garblers, shape (pairs, garbler's wires); `circuits.arrange` makes them from numbers.
-        evaluator: Bits of the evaluators, shape (pairs, evaluator's wires).
-        random: Gives so many random bytes.
-        progress: Called after every chunk with the number of pairs done and that of all pairs.
+    Bits of both sides have the shapes (pairs, wires); `progress` is called after every chunk with the number of pairs
+    done and that of all pairs.
     """
     pairs = pairs_of(circuit, garbler, evaluator)
     plan = schedule_of(circuit)

@@ -4,6 +4,11 @@
     2 extension  evaluator -> garbler    its base transfers, 16 bytes for each of its input bits
     3 garbled    garbler -> evaluator    labels of its input bits, 32 bytes for each AND gate
 
+or, without an extension, which is shorter for few input bits of the evaluator,
+
+    1 transfer   evaluator -> garbler    its base transfers, in which it chooses its input bits
+    2 garbled    garbler -> evaluator    its base transfers and corrections, labels of its input bits, the gates
+
 Each then has a half of every output: the permute bit of the output's zero label, and that of the label that was found.
 The xor of both is the output, and either half alone is uniform. Who is given the other's half, and so learns outputs,
 is up to whoever runs the parties. They are machines from bytes to bytes, for one session, over channels that nobody
@@ -31,6 +36,7 @@ import numpy as np
 from ogive.core.arrays import Bool, UInt64
 from ogive.crypto.aes import SEED_BYTES, WordStream
 from ogive.crypto.circuits import Circuit
+from ogive.crypto.domains import Random
 from ogive.crypto.garbling import (
     CHUNK_PAIRS,
     LABEL_BYTES,
@@ -44,14 +50,23 @@ from ogive.crypto.garbling import (
     permute_bits,
     schedule_of,
 )
-from ogive.crypto.transfer import LABEL_BITS, POINT_BYTES, BaseTransfers, Random, bits_of, extend_choices, extend_zeros
+from ogive.crypto.transfer import (
+    LABEL_BITS,
+    POINT_BYTES,
+    BaseTransfers,
+    bits_of,
+    correct_choices,
+    correct_zeros,
+    extend_choices,
+    extend_zeros,
+)
 from ogive.crypto.wire import Reader
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, PeerError
 
 MOST_INSTANCES = CHUNK_PAIRS
 """Instances that one session may have: they share the keys of gates."""
 
-_TABLE_BYTES = 32
+_TABLE_BYTES = 2 * LABEL_BYTES
 _SESSION_BYTES = 1 << 26
 """What one party sends in a session is kept below this where it can be, and so is memory."""
 
@@ -64,11 +79,13 @@ class Task:
         circuit: Which one.
         instances: On how many inputs it is evaluated, 1 to `MOST_INSTANCES`.
         session: 16 bytes, never used for anything else.
+        extended: Whether 128 base transfers are extended, or each input bit of the evaluator has one of its own.
     """
 
     circuit: Circuit
     instances: int
     session: bytes
+    extended: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.instances <= MOST_INSTANCES:
@@ -89,12 +106,9 @@ class Task:
 
 
 class SemiHonestGarbler:
-    """Who garbles, for one session; it must follow the protocol, and so must the evaluator.
+    """Who garbles, for one session, inputs of shape (instances, wires).
 
-    Args:
-        task: What is evaluated.
-        bits: Its inputs, shape (instances, wires).
-        random: Gives so many random bytes.
+    It learns nothing: what it is sent does not depend on any output.
     """
 
     def __init__(self, task: Task, bits: Bool, random: Random) -> None:
@@ -103,70 +117,113 @@ class SemiHonestGarbler:
         self._bits = bits
         self._stream = WordStream(random(SEED_BYTES))
         self._delta = fresh_deltas(1, self._stream)
-        self._chosen = BaseTransfers(random).receiver(task.session, bits_of(self._delta[0]))
-        self.transfer = self._chosen.message
-        """For the evaluator."""
+        self._transfers = BaseTransfers(random)
+        self._chosen = self._transfers.receiver(task.session, bits_of(self._delta[0])) if task.extended else None
+        self.transfer = b"" if self._chosen is None else self._chosen.message
+        """For the evaluator; nothing where it sends transfers of its own."""
 
-    def garbled(self, extension: bytes) -> tuple[bytes, Bool]:
-        """What the evaluator needs, and the garbler's half of the outputs, shape (instances, outputs)."""
-        circuit, instances, delta = self._task.circuit, self._task.instances, self._delta[0]
-        reader = Reader(extension, "extension")
-        keys = self._chosen.keys(reader.take(POINT_BYTES * LABEL_BITS))
-        inputs = circuit.evaluator_bits * instances
-        theirs = extend_zeros(keys, delta, reader.take(reader.left), inputs=inputs)
+    def garbled(self, received: bytes) -> tuple[bytes, Bool]:
+        """What the evaluator needs, and the garbler's half of the outputs, shape (instances, outputs).
+
+        `received` is the evaluator's extension, or its transfers where there is none.
+        """
+        circuit, instances = self._task.circuit, self._task.instances
+        corrections, theirs = self._evaluator_zeros(received, circuit.evaluator_bits * instances)
         own = fresh_zeros(circuit.garbler_bits, instances, self._stream)
         zeros = np.concatenate([own, theirs.reshape(-1, instances, 2)])
         deltas = np.repeat(self._delta, instances, axis=0)
         tables, ends = garble(self._task.schedule, zeros, deltas, self._task.keys)
         labels = labels_of(self._bits.T, own, deltas)
-        message = labels.astype("<u8").tobytes() + tables.astype("<u8").tobytes()
+        message = b"".join([corrections, labels.astype("<u8").tobytes(), tables.astype("<u8").tobytes()])
         half = permute_bits(ends).T
         for secret in (zeros, own, ends, deltas, self._delta):
             secret.fill(0)
         return message, half
 
+    def erase(self) -> None:
+        """Overwrite its values and its secret."""
+        self._bits.fill(False)
+        self._delta.fill(0)
+
+    def _evaluator_zeros(self, received: bytes, inputs: int) -> tuple[bytes, UInt64]:
+        """What the evaluator needs to find labels of its inputs, and their zero labels, shape (inputs, 2)."""
+        delta = self._delta[0]
+        if self._chosen is None:
+            sender = self._transfers.sender(self._task.session, inputs)
+            corrections, zeros = correct_zeros(sender.keys(received), delta)
+            return sender.message + corrections, zeros
+        reader = Reader(received, "extension")
+        keys = self._chosen.keys(reader.take(POINT_BYTES * LABEL_BITS))
+        return b"", extend_zeros(keys, delta, reader.take(reader.left), inputs=inputs)
+
 
 class SemiHonestEvaluator:
-    """Who evaluates, for one session; it must follow the protocol, and so must the garbler.
+    """Who evaluates, for one session, inputs of shape (instances, wires).
 
-    Args:
-        task: What is evaluated.
-        bits: Its inputs, shape (instances, wires).
-        random: Gives so many random bytes.
+    It learns nothing: the labels that it finds are uniform to it.
     """
 
     def __init__(self, task: Task, bits: Bool, random: Random) -> None:
         task.check(bits, task.circuit.evaluator_bits)
         self._task = task
-        self._bits = bits
+        self._bits = np.ascontiguousarray(bits.T).ravel()
         self._transfers = BaseTransfers(random)
+        self._chosen = None if task.extended else self._transfers.receiver(task.session, self._bits.tolist())
+        self.transfer = b"" if self._chosen is None else self._chosen.message
+        """For the garbler; nothing where its transfers are extended."""
         self._labels: UInt64 = np.empty((0, 2), np.uint64)
 
     def extension(self, transfer: bytes) -> bytes:
         """What answers the garbler's transfers."""
         sender = self._transfers.sender(self._task.session, LABEL_BITS)
-        columns, self._labels = extend_choices(sender.keys(transfer), np.ascontiguousarray(self._bits.T).ravel())
+        columns, self._labels = extend_choices(sender.keys(transfer), self._bits)
         return sender.message + columns
 
     def half(self, garbled: bytes) -> Bool:
         """The evaluator's half of the outputs, shape (instances, outputs)."""
-        circuit, instances = self._task.circuit, self._task.instances
+        circuit, instances, inputs = self._task.circuit, self._task.instances, self._bits.size
         reader = Reader(garbled, "garbled circuit")
+        if self._chosen is not None:
+            keys = self._chosen.keys(reader.take(POINT_BYTES * inputs))
+            self._labels = correct_choices(keys, self._bits, reader.take(LABEL_BYTES * inputs))
         theirs = reader.array(2 * circuit.garbler_bits * instances, "<u8").reshape(-1, instances, 2)
         tables = reader.array(4 * circuit.ands * instances, "<u8").reshape(-1, instances, 2, 2)
         reader.finish()
         held = np.concatenate([theirs, self._labels.reshape(-1, instances, 2)])
         return permute_bits(evaluate(self._task.schedule, held, tables, self._task.keys)).T
 
+    def erase(self) -> None:
+        """Overwrite its values, and drop their labels."""
+        self._bits.fill(False)
+        self._labels = np.empty((0, 2), np.uint64)
 
-def sent_bytes(circuit: Circuit, instances: int) -> tuple[int, int]:
-    """Bytes that the garbler and the evaluator send in one session, without headers."""
-    garbler = instances * (LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands)
-    padded = -(-instances * circuit.evaluator_bits // LABEL_BITS) * LABEL_BITS
-    return garbler + 2 * POINT_BYTES * LABEL_BITS, LABEL_BYTES * padded + POINT_BYTES * LABEL_BITS
+
+def message_bytes(circuit: Circuit, instances: int = 1, *, extended: bool = True) -> tuple[int, int, int]:
+    """Lengths of the transfer, of the extension, if there is one, and of the garbled circuit, without headers."""
+    inputs = instances * circuit.evaluator_bits
+    transfers, direct = (LABEL_BITS, 0) if extended else (inputs, (POINT_BYTES + LABEL_BYTES) * inputs)
+    padded = -(-inputs // LABEL_BITS) * LABEL_BITS
+    garbled = instances * (LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands)
+    return 2 * POINT_BYTES * transfers, POINT_BYTES * transfers + LABEL_BYTES * padded, direct + garbled
 
 
 def instances_at_once(circuit: Circuit) -> int:
     """How many instances make a session: all that may, fewer where messages would be long."""
     each = max(LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands, LABEL_BYTES * circuit.evaluator_bits)
     return max(1, min(MOST_INSTANCES, _SESSION_BYTES // each))
+
+
+def write_bits(bits: Bool) -> bytes:
+    """Bits of shape (count,), eight a byte."""
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def read_bits(body: bytes, count: int) -> Bool:
+    """So many bits, shape (count,)."""
+    reader = Reader(body, "half of the outputs")
+    packed = reader.array(-(-count // 8), "u1")
+    reader.finish()
+    bits = np.unpackbits(packed, bitorder="little").astype(np.bool_)
+    if bits[count:].any():
+        raise PeerError("the half of the outputs has bits of no output")
+    return bits[:count]

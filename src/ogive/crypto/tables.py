@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.core.arrays import Int64, UInt8, UInt64
 from ogive.core.checks import whole
 from ogive.core.compiling import njit
-from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
-from ogive.crypto.domains import HashDomain, digest, number
+from ogive.crypto.aes import KEY_BYTES, SEED_BYTES, Blocks, Permutation
+from ogive.crypto.comparison import KeyShape
+from ogive.crypto.domains import HASH_BYTES, HashDomain, Random, digest, number
 from ogive.crypto.field import P, accumulate, add, differences, encode, fold, products, reduce, sums, total
 from ogive.crypto.wire import Reader, check_study
 from ogive.errors import DataError, ParameterError, PeerError
@@ -31,8 +32,6 @@ from ogive.errors import DataError, ParameterError, PeerError
 
 MOST_COLUMNS = 1 << 21
 """Columns of one client: each is within 2^-61 of uniform, so all together are within 2^-40."""
-
-MOST_VERIFICATIONS = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,7 @@ class ShareShape:
     verifications: int = 0
 
     def __post_init__(self) -> None:
-        for name, most in (
-            ("columns", MOST_COLUMNS), ("squares", 256), ("products", 256), ("verifications", MOST_VERIFICATIONS),
-        ):  # fmt: skip
+        for name, most in (("columns", MOST_COLUMNS), ("squares", 256), ("products", 256), ("verifications", 1 << 10)):
             whole(getattr(self, name), name, 0, most)
 
     @cached_property
@@ -89,17 +86,7 @@ class ShareShape:
 
 
 def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
-    """Some blocks of every seed, as elements.
-
-    Args:
-        seeds: Uniform, shape (n, 2).
-        study: Digest of the study, 32 bytes.
-        first: The first block.
-        count: How many blocks.
-
-    Returns:
-        Elements, shape (2 count, n): rows 2 j and 2 j + 1 are block first + j.
-    """
+    """Some blocks of every seed, as elements, shape (2 count, n): rows 2 j and 2 j + 1 are block first + j."""
     clients = len(seeds)
     elements = np.empty((2 * count, clients), dtype=np.uint64)
     plain, encrypted = Blocks(clients), Blocks(clients)
@@ -132,16 +119,10 @@ _TILE = 512
 
 
 def project(columns: UInt64, weights: UInt64) -> UInt64:
-    """Linear forms of columns.
+    """Weights @ columns modulo p, shape (forms, n), of elements of shapes (forms, columns) and (columns, n).
 
-    Fastest where one client's columns, or one column's clients, lie side by side in memory.
-
-    Args:
-        columns: Elements, shape (columns, n).
-        weights: Elements, shape (forms, columns); zeros cost nothing where one column's clients lie side by side.
-
-    Returns:
-        weights @ columns modulo p, shape (forms, n).
+    Fastest where one client's columns, or one column's clients, lie side by side in memory; in the latter case weights
+    of zero cost nothing.
     """
     found = np.zeros((len(weights), columns.shape[1]), dtype=np.uint64)
     if columns.T.flags.c_contiguous and not columns.flags.c_contiguous:
@@ -208,12 +189,7 @@ _TILE_BLOCKS = 8
 class Material(NamedTuple):
     """One server's shares of the material of one verification.
 
-    Fields:
-        a: Shape (squares, n), and c with the sum of its shares the square of that of a.
-        c: Shape (squares, n).
-        x: Shape (products, n); z is x y, likewise.
-        y: Shape (products, n).
-        z: Shape (products, n).
+    With the sums of shares c is the square of a, both of shape (squares, n), and z is x y, of shape (products, n).
     """
 
     a: UInt64
@@ -260,8 +236,9 @@ class ShareBatch:
 
     def to_bytes(self) -> bytes:
         """The batch as a message."""
+        head = front(self.shape, self.study, self.server, self.servers, len(self))
         held = [self.seeds] if self.explicit is None else [self.seeds, self.explicit]
-        return b"".join([self._head(self.server), *(np.ascontiguousarray(each, "<u8").data for each in held)])
+        return b"".join([head, *(np.ascontiguousarray(each, "<u8").data for each in held)])
 
     @classmethod
     def from_bytes(
@@ -286,21 +263,13 @@ class ShareBatch:
 
     def shared_digest(self) -> bytes:
         """Digest of what all servers know of the batch: its shape, its study and how many clients there are."""
-        return digest(HashDomain.SHARE_BATCH, self._head(0))
+        return digest(HashDomain.SHARE_BATCH, front(self.shape, self.study, 0, self.servers, len(self)))
 
     def project(self, weights: UInt64) -> UInt64:
-        """Apply public linear forms to this server's shares of every client's columns.
-
-        Args:
-            weights: Elements, shape (forms, columns).
-
-        Returns:
-            Elements, shape (forms, n).
-        """
         return self.weighed(weights)[0]
 
     def weighed(self, weights: UInt64, *, vectors: int = 1) -> tuple[UInt64, UInt64]:
-        """Do `project` and `sums` at once: seeds are expanded once, not twice.
+        """Public linear forms of this server's shares of every client, shape (forms, n), and their sums over clients.
 
         Args:
             weights: Elements, shape (forms, columns).
@@ -314,10 +283,6 @@ class ShareBatch:
             each = elements.reshape(len(elements), -1, vectors).transpose(0, 2, 1).reshape(len(elements) * vectors, -1)
             added[rows] = sums(added[rows], total(each, axis=1).reshape(-1, vectors))
         return forms, added.T.ravel()
-
-    def sums(self) -> UInt64:
-        """Add up this server's shares over clients, shape (columns,)."""
-        return self.weighed(np.empty((0, self.shape.columns), np.uint64))[1]
 
     def material(self, verification: int) -> Material:
         """Find this server's shares of the material of one verification, numbered from 0."""
@@ -351,9 +316,6 @@ class ShareBatch:
                 elements = expand(seeds, study=self.study, first=block, count=count)
                 yield clients, rows, elements[: rows.stop - rows.start]
 
-    def _head(self, server: int) -> bytes:
-        return front(self.shape, self.study, server, self.servers, len(self))
-
 
 def front(shape: ShareShape, study: bytes, server: int, servers: int, clients: int) -> bytes:
     """The beginning of the batch of so many clients, before their seeds."""
@@ -382,17 +344,12 @@ _BLOCKS = 16
 
 
 def share(
-    columns: ArrayLike, *, shape: ShareShape, servers: int, study: bytes, random: Callable[[int], bytes] = os.urandom
+    columns: ArrayLike, *, shape: ShareShape, servers: int, study: bytes, random: Random = os.urandom
 ) -> tuple[ShareBatch, ...]:
     """Share the vectors of clients, with fresh material for verifications.
 
-    Args:
-        columns: The clients' vectors, whole numbers, shape (columns, n): one client a column of the array. Where
-            clients share material alone (for comparison keys) the shape is (0, n).
-        shape: Of the study.
-        servers: How many servers, 2 to 255.
-        study: Digest of the study, 32 bytes.
-        random: Where seeds come from: bytes of a given number, uniform.
+    `columns` are whole numbers, shape (columns, n): one client a column of the array; (0, n) where clients share
+    material alone, for comparison keys.
     """
     whole(servers, "servers", 2, MOST_SERVERS)
     check_study(study)
@@ -427,14 +384,8 @@ def one_hot_columns(symbols: Int64, *, cells: int) -> UInt8:
 def amount_columns(symbols: Int64, amounts: Int64, *, groups: int, bits: int) -> Int64:
     """Vectors of clients that have an amount beside their cell, shape (3 groups + bits + 1, n).
 
-    First one-hot over the 2 groups cells (label, group); then the amount in the row of its group; then the amount
-    in digits 0 or 1 of weights 1, 2, 4, ..., 2^(bits - 1), 1.
-
-    Args:
-        symbols: label groups + group, shape (n,).
-        amounts: Whole numbers from 0 to 2^bits, shape (n,).
-        groups: How many groups.
-        bits: Of the amounts.
+    First one-hot over the 2 groups cells, by symbol label groups + group; then the amount, from 0 to 2^bits, in the row
+    of its group; then the amount in digits 0 or 1 of weights 1, 2, 4, ..., 2^(bits - 1), 1.
     """
     symbols, amounts = np.asarray(symbols), np.asarray(amounts)
     if amounts.size and (amounts.min() < 0 or amounts.max() > 1 << bits):
@@ -470,3 +421,105 @@ def _add_material(explicit: UInt64, seeds: UInt64, shape: ShareShape, study: byt
         x, y = _added(seeds, study, block)
         explicit[row] = differences(products(x, y), _added(seeds[:-1], study, block + 1)[0])
         row, block = row + 1, block + 2
+
+
+# --- What clients upload to servers, and what answering costs the servers: comparison keys, or shared tables
+#
+# Two servers can be given a pair of comparison keys: short, but every threshold costs a walk down a tree. Any number of
+# servers can be given additive shares of a table with one number a cell: long, but thresholds are then sums. Which is
+# cheaper follows from public numbers alone, so every party finds the same.
+#
+# Bytes are those of the uploads and of what servers send each other of them, without headers. Seconds are predicted for
+# one core at the rates below, which `benchmarks/uploads.py` measures, beside whole servers.
+
+ELEMENT_BYTES = 8
+BLOCKS_PER_SECOND = 2.6e8
+"""AES blocks of keys, with all that is done with them."""
+
+CELLS_PER_SECOND = 3.5e8
+"""Cells of a table: expanded from a seed and added up."""
+
+PRODUCTS_PER_SECOND = 1e9
+"""Multiplications modulo 2^61 - 1, of tables, many added up before they are reduced."""
+
+WEIGHED_PER_SECOND = 3.5e8
+"""The same of values of keys, one at a time as they are walked to."""
+
+HANDLED_BYTES_PER_SECOND = 4.3e8
+"""Bytes that a server is sent: read, hashed and put on a disk, and read from there for a check and to be added up."""
+
+NAMED_PER_SECOND = 1.4e6
+"""Clients that are named, and found in the lists of all servers."""
+
+BYTES_PER_SECOND = 125e6
+"""What a line of 1 Gbit/s brings in."""
+
+
+@dataclass(frozen=True)
+class UploadCost:
+    """What one way of uploading costs.
+
+    Fields:
+        bytes_per_client: What each client uploads, to all servers together.
+        bytes_per_server: What the busiest server receives, from all clients and from the other servers.
+        seconds: That one core of the busiest server computes for one answer.
+        once: How many of these go by for the uploads as they are, and not again for another answer.
+    """
+
+    bytes_per_client: int
+    bytes_per_server: int
+    seconds: float
+    once: float
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds until a server has received everything over a line of 1 Gbit/s, and computed."""
+        return self.seconds + self.bytes_per_server / BYTES_PER_SECOND
+
+
+def upload_cost(
+    *,
+    keys: KeyShape | None = None,
+    points: int = 0,
+    tables: ShareShape | None = None,
+    material: ShareShape | None = None,
+    vectors: int = 1,
+    clients: int,
+    servers: int,
+) -> UploadCost:
+    """What uploads of known shapes cost, and one answer from them."""
+    # every server is told the hashes of the others' parts by the client, and by the others its name
+    uploaded, received, seconds = servers * (servers - 1) * HASH_BYTES, 2 * (servers - 1) * HASH_BYTES, 0.0
+    for shape in (tables, material):
+        if shape is not None:
+            uploaded += vectors * (servers * SEED_BYTES + ELEMENT_BYTES * shape.explicit)
+            received += vectors * (SEED_BYTES + ELEMENT_BYTES * shape.explicit)
+    if keys is not None:
+        uploaded += servers * keys.key_bytes
+        received += keys.key_bytes
+        seconds += blocks_at(keys, points) / BLOCKS_PER_SECOND
+    if tables is not None:
+        seconds += vectors * tables.columns / CELLS_PER_SECOND
+    if material is not None:
+        received += vectors * exchanged_bytes(material, servers)
+        if tables is None:
+            seconds += 2 * (points + 1) / WEIGHED_PER_SECOND
+        else:
+            seconds += 2 * vectors * tables.columns / PRODUCTS_PER_SECOND
+    once = received / HANDLED_BYTES_PER_SECOND + 1 / NAMED_PER_SECOND
+    return UploadCost(uploaded, clients * received, clients * (once + seconds), clients * once)
+
+
+def exchanged_bytes(material: ShareShape | None, servers: int) -> int:
+    """What a server gets from the others to verify one upload once."""
+    if material is None:
+        return 0
+    opened = material.squares + 2 * material.products
+    return ELEMENT_BYTES * (opened + 1) * (servers - 1)
+
+
+def blocks_at(shape: KeyShape, points: int) -> int:
+    """AES blocks that evaluate one key at so many evenly spread points."""
+    prefixes = [min(1 << level, points) for level in range(shape.levels + 1)]
+    leaves = min(points, shape.domain // min(shape.per_block, shape.leaf_values))
+    return sum(prefixes[1:]) + sum(prefixes[:-1]) + leaves

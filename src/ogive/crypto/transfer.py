@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from nacl import bindings
@@ -13,7 +12,7 @@ from nacl.exceptions import CryptoError
 
 from ogive.core.arrays import Bool, UInt64
 from ogive.crypto.aes import SEED_BYTES, words
-from ogive.crypto.domains import HashDomain, digest, number
+from ogive.crypto.domains import HashDomain, Random, digest, number
 from ogive.crypto.garbling import LABEL_BYTES
 from ogive.crypto.wire import Reader
 from ogive.errors import ParameterError, PeerError, UnsupportedError
@@ -38,9 +37,6 @@ _OUTSIDE = (
     "9bad33f580df7ecc49df5342bac8145d5bedc40f573d1b067f3c4ce449689a15",
     "98519eadf35b995233b51b5cd23e9cc5a28b639b5a4af0ec903cb960d81b7819",
 )
-
-Random = Callable[[int], bytes]
-"""Gives so many random bytes."""
 
 
 def random_scalar(random: Random = secrets.token_bytes) -> bytes:
@@ -125,44 +121,15 @@ def _not_identity(point: bytes) -> bytes:
 KeyPair = tuple[bytes, bytes]
 
 
-class Sender(Protocol):
-    """Who gets two keys for each transfer."""
-
-    message: bytes
-    """For the receiver."""
-
-    def keys(self, message: bytes) -> list[KeyPair]:
-        """The keys, two of 16 bytes for each transfer."""
-
-
-class Receiver(Protocol):
-    """Who gets one key for each transfer."""
-
-    message: bytes
-    """For the sender."""
-
-    def keys(self, message: bytes) -> list[bytes]:
-        """The chosen keys, one of 16 bytes for each transfer."""
-
-
-class Transfers(Protocol):
-    """One participant's part in the transfers of its sessions; each session is for one of both roles, once."""
-
-    def sender(self, session: bytes, count: int) -> Sender:
-        """Begin `count` transfers as their sender."""
-
-    def receiver(self, session: bytes, choices: Sequence[int]) -> Receiver:
-        """Begin a transfer for each choice, 0 or 1, as their receiver."""
-
-
 class BaseTransfers:
-    """Transfers between two participants that trust nobody else."""
+    """One participant's part in the transfers of its sessions; each session is for one of both roles, once."""
 
     def __init__(self, random: Random = secrets.token_bytes) -> None:
         self._random = random
         self._used: set[bytes] = set()
 
     def sender(self, session: bytes, count: int) -> BaseSender:
+        """Begin `count` transfers as their sender."""
         self._begin(session)
         return BaseSender(session, count, self._random)
 
@@ -180,15 +147,17 @@ class BaseTransfers:
 
 
 class BaseSender:
-    """The sender's side of transfers; see `BaseTransfers.sender`."""
+    """Who gets two keys for each transfer."""
 
     def __init__(self, session: bytes, count: int, random: Random) -> None:
         self._session = session
         self._scalars = [random_scalar(random) for _ in range(count)]
         self._points = [base_times(scalar) for scalar in self._scalars]
         self.message = b"".join(self._points)
+        """For the receiver."""
 
     def keys(self, message: bytes) -> list[KeyPair]:
+        """The keys, two of 16 bytes for each transfer, from the receiver's message."""
         points = _read_points(message, 2 * len(self._scalars))
         pairs = [points[place : place + 2] for place in range(0, len(points), 2)]
         return [(self._key(index, 0, pair), self._key(index, 1, pair)) for index, pair in enumerate(pairs)]
@@ -200,7 +169,7 @@ class BaseSender:
 
 
 class BaseReceiver:
-    """The receiver's side of transfers; see `BaseTransfers.receiver`."""
+    """Who gets one key for each transfer."""
 
     def __init__(self, session: bytes, choices: Sequence[int], random: Random) -> None:
         self._session = session
@@ -213,8 +182,10 @@ class BaseReceiver:
             self._scalars.append(scalar)
             self._pairs.append([other, own] if choice else [own, other])
         self.message = b"".join(point for pair in self._pairs for point in pair)
+        """For the sender."""
 
     def keys(self, message: bytes) -> list[bytes]:
+        """The chosen keys, one of 16 bytes for each transfer, from the sender's message."""
         points = _read_points(message, len(self._choices))
         sides = zip(self._choices, points, self._pairs, self._scalars, strict=True)
         return [
@@ -267,14 +238,9 @@ def bits_of(delta: UInt64) -> list[int]:
 
 
 def extend_choices(keys: Sequence[KeyPair], choices: Bool) -> tuple[bytes, UInt64]:
-    """The evaluator's side of an extension.
+    """The evaluator's side of an extension: its message, and the labels of its bits, shape (inputs, 2).
 
-    Args:
-        keys: Of 128 base transfers that it sent.
-        choices: Its bits; shape (inputs,).
-
-    Returns:
-        The message for the garbler, and the labels of the bits, shape (inputs, 2).
+    The keys are those of 128 base transfers that it sent.
     """
     width = _words_of(choices.size)
     padded = np.zeros(64 * width, np.bool_)
@@ -285,16 +251,9 @@ def extend_choices(keys: Sequence[KeyPair], choices: Bool) -> tuple[bytes, UInt6
 
 
 def extend_zeros(keys: Sequence[bytes], delta: UInt64, message: bytes, *, inputs: int) -> UInt64:
-    """The garbler's side of an extension.
+    """The garbler's side of an extension: zero labels of the evaluator's inputs, shape (inputs, 2).
 
-    Args:
-        keys: Of 128 base transfers in which it chose the bits of its secret.
-        delta: The secret; shape (2,).
-        message: The evaluator's.
-        inputs: How many inputs the evaluator has.
-
-    Returns:
-        Zero labels of its inputs, shape (inputs, 2).
+    The keys are those of 128 base transfers in which it chose the bits of its secret.
     """
     width = _words_of(inputs)
     reader = Reader(message, "message of the extension")
@@ -306,30 +265,16 @@ def extend_zeros(keys: Sequence[bytes], delta: UInt64, message: bytes, *, inputs
 
 
 def correct_zeros(keys: Sequence[KeyPair], delta: UInt64) -> tuple[bytes, UInt64]:
-    """The garbler's side of direct transfers, one for each input of the evaluator.
+    """The garbler's side of direct transfers: its message, and zero labels of the evaluator's inputs, (inputs, 2).
 
-    Args:
-        keys: Of base transfers that it sent.
-        delta: Its secret; shape (2,).
-
-    Returns:
-        The message for the evaluator, and zero labels of its inputs, shape (inputs, 2).
+    The keys are those of base transfers that it sent, one for each input.
     """
     zeros, ones = (_labels([pair[side] for pair in keys]) for side in (0, 1))
     return (zeros ^ ones ^ delta).astype("<u8").tobytes(), zeros
 
 
 def correct_choices(keys: Sequence[bytes], choices: Bool, message: bytes) -> UInt64:
-    """The evaluator's side of direct transfers.
-
-    Args:
-        keys: Of base transfers in which it chose its bits.
-        choices: Its bits; shape (inputs,).
-        message: The garbler's.
-
-    Returns:
-        The labels of its bits, shape (inputs, 2).
-    """
+    """The evaluator's side of direct transfers: labels of its bits, which it chose in them, shape (inputs, 2)."""
     reader = Reader(message, "message of the transfer")
     corrections = reader.array(2 * choices.size, "<u8").reshape(-1, 2)
     reader.finish()
@@ -349,54 +294,3 @@ def _columns(rows: UInt64, count: int) -> UInt64:
     """The first columns of 128 rows of bits as labels."""
     bits = np.unpackbits(rows.astype("<u8").view(np.uint8), axis=1, count=count, bitorder="little")
     return np.packbits(np.ascontiguousarray(bits.T), axis=1, bitorder="little").view("<u8")
-
-
-# --- Transfers without any secrecy, for tests and for simulations on one machine
-#
-# Both derive the keys from a secret that they share, so that whoever receives could have both of each pair. Never for
-# two parties of which one has something to hide from the other.
-
-
-class InsecureDealer:
-    """Stands in for transfers where nothing needs to be hidden; sessions may be used again."""
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = secret
-
-    def sender(self, session: bytes, count: int) -> InsecureSender:
-        return InsecureSender(self._secret, session, count)
-
-    def receiver(self, session: bytes, choices: Sequence[int]) -> InsecureReceiver:
-        return InsecureReceiver(self._secret, session, choices)
-
-
-class InsecureSender:
-    """The sender's side; see `InsecureDealer.sender`."""
-
-    message = b""
-
-    def __init__(self, secret: bytes, session: bytes, count: int) -> None:
-        self._pairs = [
-            (_dealt_key(secret, session, index, 0), _dealt_key(secret, session, index, 1)) for index in range(count)
-        ]
-
-    def keys(self, message: bytes) -> list[KeyPair]:
-        Reader(message, "message of the dealer").finish()
-        return self._pairs
-
-
-class InsecureReceiver:
-    """The receiver's side; see `InsecureDealer.receiver`."""
-
-    message = b""
-
-    def __init__(self, secret: bytes, session: bytes, choices: Sequence[int]) -> None:
-        self._chosen = [_dealt_key(secret, session, index, int(choice)) for index, choice in enumerate(choices)]
-
-    def keys(self, message: bytes) -> list[bytes]:
-        Reader(message, "message of the dealer").finish()
-        return self._chosen
-
-
-def _dealt_key(secret: bytes, session: bytes, index: int, choice: int) -> bytes:
-    return digest(HashDomain.TRANSFER_DEALER, secret, session, number(index), number(choice), length=SEED_BYTES)

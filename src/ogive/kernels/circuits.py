@@ -21,17 +21,15 @@ from ogive.core.arrays import Bool, Float64, UInt64
 from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
 from ogive.crypto.circuits.arithmetic import (
     Number,
+    absolute_difference,
     add,
     all_of,
     auc_half,
-    auc_strict,
-    collision,
     equal,
-    gini,
     kendall,
     less,
     select,
-    squared_difference,
+    square,
 )
 from ogive.errors import ParameterError, UnsupportedError, plain
 from ogive.kernels.base import Kernel, Scale, step, steps
@@ -68,7 +66,7 @@ def _of_ties(kernel: Greater | ScoreOrder) -> tuple[int, ...]:
 
 
 def _greater(kernel: Greater, left: Person, right: Person) -> Number | Bit:
-    return (auc_half if kernel.ties == "half" else auc_strict)(right[0], left[0])
+    return (auc_half if kernel.ties == "half" else less)(right[0], left[0])
 
 
 def _sign_product(left: Person, right: Person) -> Signed:
@@ -77,15 +75,15 @@ def _sign_product(left: Person, right: Person) -> Signed:
 
 
 WIRINGS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    AbsoluteDifference: lambda kernel: (True, lambda left, right: gini(left[0], right[0])),
+    AbsoluteDifference: lambda kernel: (True, lambda left, right: absolute_difference(left[0], right[0])),
     HalfSquare: lambda kernel: (
         True,
-        lambda left, right: squared_difference(left[0], right[0]),
+        lambda left, right: square(absolute_difference(left[0], right[0])),
         None,
         lambda bits: 2 * bits,
     ),
     PairMeanKernel: lambda kernel: (True, lambda left, right: add(left[0], right[0]), None, lambda bits: bits + 1),
-    Equal: lambda kernel: (False, lambda left, right: all_of([*map(collision, left, right)]), (0, 1)),
+    Equal: lambda kernel: (False, lambda left, right: all_of([*map(equal, left, right)]), (0, 1)),
     Untied: lambda kernel: (
         False,
         lambda left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]),

@@ -13,8 +13,20 @@ from ogive.pairs.designs import (
     with_replacement,
 )
 from ogive.pairs.expected import optimal_injections, optimal_pairs
-from ogive.pairs.noise import DiscreteLaplaceNoise, LaplaceNoise, ResponseNoise, capped, divisors, noise_variance
-from ogive.pairs.variance import FixedRecords, Overlaps, TwoSampleOverlaps, fixed_records, overlaps, two_sample_overlaps
+from ogive.pairs.variance import (
+    DiscreteLaplaceNoise,
+    FixedRecords,
+    LaplaceNoise,
+    Overlaps,
+    ResponseNoise,
+    TwoSampleOverlaps,
+    capped,
+    divisors,
+    fixed_records,
+    noise_variance,
+    overlaps,
+    two_sample_overlaps,
+)
 
 __all__ = [
     "Design",

@@ -14,8 +14,7 @@ from fractions import Fraction
 
 from ogive.core.checks import whole
 from ogive.pairs.designs import most_rounds
-from ogive.pairs.noise import PairNoise
-from ogive.pairs.variance import Overlaps, TwoSampleOverlaps
+from ogive.pairs.variance import Overlaps, PairNoise, TwoSampleOverlaps
 
 
 def round_robin(users: int, rounds: int) -> Overlaps:

@@ -27,13 +27,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import UInt64
 from ogive.crypto.aggregation import AggregationParty
-from ogive.crypto.domains import HashDomain
+from ogive.crypto.domains import HashDomain, derived_key
 from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, PeerError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
@@ -104,8 +102,7 @@ class OwnPart(Opening[LinearQuery]):
 
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
-        info = HashDomain.STUDY_NOISE.encode()
-        key = HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret)
+        key = derived_key(self.secret, HashDomain.STUDY_NOISE.encode())
         return self.contribution.vector(query, key=key, context=self.context(query))
 
 

@@ -21,7 +21,6 @@ import numpy as np
 from ogive.core.checks import whole
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.field import P
-from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.wire import SESSION_BYTES
 from ogive.errors import OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import ApproxDP, ZeroConcentratedDP
@@ -40,7 +39,7 @@ from ogive.trust.servers import ServersOptions, assumption
 from ogive.trust.servers.clients import Singles
 from ogive.trust.servers.comparing import decided
 from ogive.trust.servers.settings import AggregateUploads, Layout
-from ogive.trust.servers.uploads import AUTO, SUMS
+from ogive.trust.servers.uploads import AUTO, DEFAULT_TOLERATED, SUMS
 
 SECAGG, MERGE, SERVERS, PAIRS = "secagg", "merge", "servers", "pairs"
 

@@ -21,9 +21,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ogive.crypto.aggregation import AggregationSettings, Round
-from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.wire import Reader
+from ogive.crypto.wire import SIGNATURE_BYTES, Reader
 from ogive.errors import PeerError
 from ogive.queries import Answer
 from ogive.study.course import Step, release_digest

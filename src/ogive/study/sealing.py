@@ -15,13 +15,11 @@ import hashlib
 from collections.abc import Callable
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.crypto.domains import HashDomain, digest, number
+from ogive.crypto.domains import HashDomain, derived_key, digest, number
 from ogive.errors import PeerError
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
@@ -37,8 +35,7 @@ LARGEST_ENVELOPE = 1 << 30
 
 def sealing_key(key: Ed25519PrivateKey) -> X25519PrivateKey:
     """The key to which a server's parts are encrypted, which follows from the key that it signs with."""
-    info = HashDomain.UPLOAD_SEALING.encode()
-    seed = HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(key.private_bytes_raw())
+    seed = derived_key(key.private_bytes_raw(), HashDomain.UPLOAD_SEALING.encode())
     return X25519PrivateKey.from_private_bytes(seed)
 
 

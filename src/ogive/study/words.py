@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ogive.crypto.twoparty.messages import pair_bytes
+from ogive.crypto.twoparty import pair_bytes
 from ogive.errors import OgiveError
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows

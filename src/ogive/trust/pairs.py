@@ -16,16 +16,13 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Self
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from ogive.core.arrays import UInt32
 from ogive.core.checks import Progress
 from ogive.crypto.circuits import evaluate
+from ogive.crypto.domains import derived_key
 from ogive.crypto.garbling import garbled_outputs
-from ogive.crypto.twoparty.messages import pair_bytes
+from ogive.crypto.twoparty import pair_bytes
 from ogive.noise import KeyedSource
-from ogive.noise.source import KEY_BYTES
 from ogive.pairs import Design, paired_again
 from ogive.privacy import Adjacency
 from ogive.queries import Answer, PairsQuery
@@ -169,4 +166,4 @@ class PairsOpening(TableOpening[PairsQuery]):
     def _derived(self, purpose: bytes, context: bytes) -> bytes:
         # under a fresh secret any context gives a key that looks uniform, so that who meets whom tells nothing of the
         # records in it; they are in it so that other records never have the same noise
-        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose + context).derive(self.secret)
+        return derived_key(self.secret, purpose + context)

@@ -9,16 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from ogive.columns import Schema
 from ogive.core.arrays import Int64
 from ogive.core.checks import Progress
+from ogive.crypto.domains import derived_key
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
-from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Answer, CuratorQuery, ReportsQuery
 from ogive.records import Records
@@ -210,8 +207,7 @@ class _LocalOpening(TableOpening[ReportsQuery]):
         Privacy: `query.price(unit)` for every person, against everybody.
         """
         rows = self._aggregate(query.rows)
-        info = b"ogive local\n" + self.context(query)
-        source = KeyedSource(HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret))
+        source = KeyedSource(derived_key(self.secret, b"ogive local\n" + self.context(query)))
         return Answer(query.collect(rows, source=source), query.totals(rows, self._adjacency))
 
     def context(self, query: ReportsQuery) -> bytes:

@@ -9,8 +9,7 @@ from helpers.aggregation import Session, enrolment, settings, stored, stored_ser
 from ogive.crypto.aggregation import Round, least_threshold
 from ogive.crypto.aggregation.messages import Mailbox, write_confirmations, write_list
 from ogive.crypto.aggregation.server import remove_masks
-from ogive.crypto.channels import SIGNATURE_BYTES
-from ogive.crypto.wire import HEADER_BYTES
+from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES
 from ogive.errors import PeerError
 
 RNG = np.random.default_rng(62)

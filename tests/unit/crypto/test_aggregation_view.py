@@ -14,7 +14,8 @@ from helpers.aggregation import Session, settings
 from vectors.make_aggregation import fixed
 
 from ogive.crypto.aes import words
-from ogive.crypto.aggregation import Round, masks
+from ogive.crypto.aggregation import Round
+from ogive.crypto.aggregation import settings as masks
 
 QUARTER = 1 << 62
 """Multiples of it, modulo 2^64, are Z_4."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import comparison_oracle as oracle
 
-from ogive.crypto.comparison import KeyBatch, KeyShape, evaluate, evaluate_sums, generate, join
+from ogive.crypto.comparison import KeyBatch, KeyShape, evaluate, evaluate_sums, generate
 from ogive.crypto.comparison.keys import HEADER_BYTES
 from ogive.errors import ParameterError
 
@@ -150,7 +150,6 @@ def test_slices_choices_and_joins_are_those_of_the_keys():
     for part in (key[chosen], key[numbers]):
         assert all(getattr(part, name).flags.c_contiguous for name in ("seeds", "values", "controls", "leaves"))
         assert KeyBatch.from_bytes(part.to_bytes(), shape=shape, study=STUDY).to_bytes() == part.to_bytes()
-    assert join([key[:10], key[10:400], key[400:]]).to_bytes() == key.to_bytes()
 
 
 def test_no_keys_at_all_sum_to_zero():
@@ -159,15 +158,6 @@ def test_no_keys_at_all_sum_to_zero():
     assert evaluate(keys[0], [1, 2], server=0).shape == (0, 2)
     assert evaluate_sums(keys[1], [1, 2], server=1).tolist() == [0, 0]
     assert len(KeyBatch.from_bytes(keys[0].to_bytes(), shape=shape, study=STUDY)) == 0
-
-
-def test_batches_of_different_kinds_are_not_joined():
-    shapes = KeyShape(group="ring32", bits=10), KeyShape(group="ring32", bits=11)
-    batches = [generate([1], shape=shape, study=STUDY)[0] for shape in shapes]
-    with pytest.raises(ParameterError, match="one shape"):
-        join(batches)
-    with pytest.raises(ParameterError, match="at least one"):
-        join([])
 
 
 def test_pieces_are_all_bytes_of_every_key():

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from ogive.crypto.aggregation.masks import PRIME, reconstruct, share, uniform
+from ogive.crypto.aggregation.settings import PRIME, reconstruct, share, uniform
 
 
 def test_the_modulus_is_the_largest_prime_of_32_bytes_that_is_specified():

@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 
 from ogive.crypto import field
 from ogive.crypto.field import P
-from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim, most_rejected
-from ogive.crypto.sketch.verifier import uniform_elements
+from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim, uniform_elements
 from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, share
 from ogive.errors import ParameterError, PeerError, UnsupportedError
+from ogive.trust.servers.uploads import most_rejected
 
 POINTS = np.array([1, 4, 6])
 ENDS = np.array([2, 3, 7])

@@ -29,8 +29,7 @@ from helpers.serving import (
 import ogive
 from ogive import PureDP, Servers
 from ogive.columns import Binning
-from ogive.crypto import field, tables
-from ogive.crypto.sketch import verifier
+from ogive.crypto import field, sketch, tables
 from ogive.crypto.wire import HEADER_BYTES, read_message
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
 from ogive.noise import KeyedSource
@@ -52,17 +51,17 @@ CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)
 def views(monkeypatch):
     """What server 0 sees of every verification: its number, claim and identity, and the factor that was opened."""
     found = []
-    results = verifier.Check.results
+    results = sketch.Check.results
 
     def noting(check, messages):
         messages = list(messages)
         sent = results(check, messages)
         if check._shares.server == 0:
-            total = check._total(verifier.Round.MASKS, messages, check._masks)
+            total = check._total(sketch.Round.MASKS, messages, check._masks)
             found.append((check._number, check._claim, check._identity, total[0]))
         return sent
 
-    monkeypatch.setattr(verifier.Check, "results", noting)
+    monkeypatch.setattr(sketch.Check, "results", noting)
     return found
 
 
@@ -117,7 +116,7 @@ def test_after_a_question_that_was_cut_off_a_curve_has_to_be_resumed(tmp_path, m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(*((verifier.Check, "accepted") if where == "check" else (ServersOpening, "answer")), cut_off)
+        patch.setattr(*((sketch.Check, "accepted") if where == "check" else (ServersOpening, "answer")), cut_off)
         with pytest.raises(KeyboardInterrupt):
             curve.counts([60])
     for points in ([60], [30], []):
@@ -202,14 +201,14 @@ def test_a_release_of_nobody_is_refused_where_it_would_show(trust):
 
 def test_every_message_of_a_resumed_curve_is_the_one_that_was_sent(tmp_path, monkeypatch):
     sent = []
-    send = verifier.Check._send
+    send = sketch.Check._send
 
     def noting(check, done, body):
         messages = send(check, done, body)
         sent.append(messages)
         return messages
 
-    monkeypatch.setattr(verifier.Check, "_send", noting)
+    monkeypatch.setattr(sketch.Check, "_send", noting)
     trust, state = Servers({"age": np.arange(100)}, upload="keys"), tmp_path / "state"
     curve = ogive.PointwiseCurve.open(AGE, trust=trust, privacy=PureDP(1), state=state)
     values = [curve.counts([point])[0] for point in (60, 20, 90, 20)]
@@ -222,14 +221,14 @@ def test_every_message_of_a_resumed_curve_is_the_one_that_was_sent(tmp_path, mon
 
 def test_a_release_that_goes_on_sends_the_same_messages(monkeypatch, tmp_path):
     sent = []
-    send = verifier.Check._send
+    send = sketch.Check._send
 
     def noting(check, done, body):
         messages = send(check, done, body)
         sent.append(messages)
         return messages
 
-    monkeypatch.setattr(verifier.Check, "_send", noting)
+    monkeypatch.setattr(sketch.Check, "_send", noting)
     data = {"age": np.random.default_rng(4).integers(0, 121, size=100)}
     with ogive.Ledger.open(tmp_path / "books.db") as ledger:
         account = ledger.account("ages", unit=Servers(data).unit(Adjacency.REPLACE), limit=PureDP(5))

@@ -23,7 +23,7 @@ from helpers.serving import (
 
 import ogive
 from ogive import PureDP, Servers
-from ogive.crypto.sketch import verifier
+from ogive.crypto import sketch
 from ogive.errors import DataError, ParameterError, PeerError, UnsupportedError
 from ogive.privacy import Adjacency
 from ogive.trust.servers.model import run
@@ -38,13 +38,13 @@ COUNTS = np.bincount(CELLS, minlength=SIZE)
 def claims(monkeypatch):
     """For each server and piece of material, the claims that it was used for."""
     found = {}
-    begin = verifier.Check.__init__
+    begin = sketch.Check.__init__
 
     def noting(check, claim, shares, **named):
         begin(check, claim, shares, **named)
         found.setdefault((shares.server, named["number"]), []).append(claim)
 
-    monkeypatch.setattr(verifier.Check, "__init__", noting)
+    monkeypatch.setattr(sketch.Check, "__init__", noting)
     return found
 
 

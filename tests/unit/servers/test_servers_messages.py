@@ -21,7 +21,7 @@ from helpers.serving import (
 )
 
 from ogive.crypto import wire
-from ogive.crypto.sketch.verifier import Round
+from ogive.crypto.sketch import Round
 from ogive.crypto.wire import HEADER_BYTES, Suite, read_message
 from ogive.errors import PeerError, UnsupportedError
 from ogive.records.contributions import Contributions

@@ -16,11 +16,9 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from numpy.typing import NDArray
 
-from ogive.crypto.aggregation.masks import PRIME, SHARE_BYTES
-from ogive.crypto.aggregation.settings import AggregationSettings
-from ogive.crypto.channels import SIGNED_BYTES, read_signed, sign
+from ogive.crypto.aggregation.settings import PRIME, SHARE_BYTES, AggregationSettings
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Reader, Suite
+from ogive.crypto.wire import SESSION_BYTES, SIGNED_BYTES, Header, Inbox, Reader, Suite, read_signed, sign
 from ogive.errors import DataError, ParameterError, PeerError
 
 NONCE_BYTES = 16
@@ -37,14 +35,10 @@ _ENTRY = np.dtype([("party", "<u4"), ("digest", "u1", DIGEST_BYTES)])
 
 @dataclass(frozen=True)
 class Advertised:
-    """What a party makes known at first.
+    """What a party makes known at first: 16 fresh bytes, which make the session new, two keys and two commitments.
 
-    Fields:
-        nonce: 16 fresh bytes, which make the session new.
-        channel: X25519 public key for messages to this party.
-        mask: X25519 public key for masks.
-        own: Commitment to the secret of its own mask.
-        totals: Commitment to its declared totals.
+    X25519 public keys for messages to this party and for masks; commitments to the secret of its own mask and to its
+    declared totals.
     """
 
     nonce: bytes
@@ -69,12 +63,10 @@ class Advertised:
 
 @dataclass(frozen=True, eq=False)
 class Roster:
-    """Who takes part, and the signed keys of those whom a party needs to know.
+    """Who takes part, and the signed keys of those whom a party needs to know: its neighbours' and its own.
 
-    Fields:
-        entries: For each member, ascending, its number and the digest of its signed keys; the same in every party's
-            roster, and so held once.
-        signed: The signed messages with the keys, of neighbours and of the party itself.
+    Entries are, for each member, ascending, its number and the digest of its signed keys; they are the same in every
+    party's roster, and so held once.
     """
 
     entries: NDArray[Any]

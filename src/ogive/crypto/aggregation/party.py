@@ -19,26 +19,15 @@ Source:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Self
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ogive.core.arrays import UInt64
-from ogive.crypto.aggregation.masks import (
-    as_secret,
-    commitment,
-    fresh_key,
-    mask_vector,
-    pair_seed,
-    self_seed,
-    share,
-    uniform,
-)
 from ogive.crypto.aggregation.messages import (
     ADVERTISED_BYTES,
     DIGEST_BYTES,
@@ -66,16 +55,28 @@ from ogive.crypto.aggregation.messages import (
     write_state,
     write_table,
 )
-from ogive.crypto.aggregation.settings import AggregationSettings, neighbours_of
-from ogive.crypto.channels import agree, cipher_of
-from ogive.crypto.domains import HashDomain
+from ogive.crypto.aggregation.settings import (
+    AggregationSettings,
+    as_secret,
+    commitment,
+    fresh_key,
+    mask_vector,
+    neighbours_of,
+    pair_seed,
+    self_seed,
+    share,
+    uniform,
+)
+from ogive.crypto.domains import HashDomain, Random
 from ogive.crypto.domains import number as field
-from ogive.crypto.wire import Header, Reader
+from ogive.crypto.wire import Header, Note, Reader, agree, cipher_of
 from ogive.errors import ParameterError, PeerError
 
-# --- Checks of who takes part, with which keys, and who confirmed what
-#
 # A set of parties is stored as a whole number in which the bits of its members' numbers are 1.
+
+_NONCE_BYTES = 12
+_ROLE = "party"
+_FIELDS = 12
 
 
 def as_bits(members: Sequence[int]) -> int:
@@ -85,128 +86,10 @@ def as_bits(members: Sequence[int]) -> int:
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
-def check_members(members: Sequence[int], what: str, *, party: int, least: int, among: int) -> None:
-    """Check that a list of parties is one that a party goes on with."""
-    if party not in members:
-        raise PeerError(f"{what} lacks party {party}, who is asked")
-    if len(members) < least:
-        raise PeerError(f"{what} has {len(members)} parties, and at least {least} are needed")
-    if as_bits(members) & ~among:
-        raise PeerError(f"{what} names parties who were not in the one before")
-
-
-def check_keys(
-    roster: Roster,
-    *,
-    settings: AggregationSettings,
-    mailbox: Mailbox,
-    party: int,
-    sent: bytes,
-    neighbours: Collection[int],
-) -> dict[int, Advertised]:
-    """Check signed keys, and that no two are equal."""
-    if roster.digest_of(party) != keys_digest(sent):
-        raise PeerError(f"the list of parties has other keys of party {party} than it sent")
-    found: dict[int, Advertised] = {}
-    for signed in roster.signed:
-        sender, body = mailbox.read_forwarded(
-            signed, session=opening_session(settings), round=Round.KEYS, longest=ADVERTISED_BYTES
-        )
-        if roster.digest_of(sender) != keys_digest(signed):
-            raise PeerError(f"the keys of party {sender} are not those in the list of parties")
-        found[sender] = Advertised.from_bytes(body)
-    if set(found) != {party, *neighbours}:
-        raise PeerError(f"the list of parties has not the keys of party {party} and of each neighbour")
-    keys = [key for each in found.values() for key in (each.channel, each.mask)]
-    if len(set(keys)) != len(keys):
-        raise PeerError("two parties sent the same public key, or one sent one for both uses")
-    return {peer: found[peer] for peer in neighbours}
-
-
-def check_confirmed(
-    included: tuple[int, ...],
-    confirmations: Sequence[bytes],
-    *,
-    settings: AggregationSettings,
-    mailbox: Mailbox,
-    session: bytes,
-) -> None:
-    """Check that enough parties signed the same list of who is in the sum."""
-    expected = included_digest(session, included)
-    who = set()
-    for signed in confirmations:
-        sender, body = mailbox.read_forwarded(signed, session=session, round=Round.CONFIRM, longest=DIGEST_BYTES)
-        if body != expected or sender not in included:
-            raise PeerError(f"party {sender} confirmed another list of who is in the sum, or is not in it")
-        who.add(sender)
-    if len(who) < settings.threshold:
-        raise PeerError(f"{len(who)} parties confirmed who is in the sum, and {settings.threshold} are needed")
-
-
-# --- Shares on their way to other parties through the server, which must not read them
-
-_NONCE_BYTES = 12
-
-
-def deal(
-    secrets: tuple[int, int],
-    threshold: int,
-    *,
-    session: bytes,
-    sender: int,
-    agreed: Mapping[int, bytes],
-    random: Callable[[int], bytes],
-) -> tuple[bytes, tuple[int, int]]:
-    """Share two secrets among a party's neighbours and itself, and encrypt the neighbours' shares.
-
-    Args:
-        secrets: That of the party's own mask, and its private key.
-        threshold: How many shares give one.
-        session: The session.
-        sender: Number of the party.
-        agreed: Neighbour -> what the two parties' key pairs agree on.
-        random: Gives so many random bytes.
-
-    Returns:
-        For each neighbour in turn nonce, ciphertext and tag, 92 bytes, all joined; and the party's own two shares.
-    """
-    holders = (*agreed, sender)
-    shares = [share(secret, threshold, holders, random=random) for secret in secrets]
-    *dealt, kept = zip(*shares, strict=True)
-    sealed = []
-    for (receiver, key), pair in zip(agreed.items(), dealt, strict=True):
-        nonce = random(_NONCE_BYTES)
-        cipher, about = _cipher(session, sender, receiver, key)
-        sealed.append(nonce + cipher.encrypt(nonce, write_shares(pair), about))
-    return b"".join(sealed), kept
-
-
-def unseal(sealed: bytes, *, session: bytes, sender: int, receiver: int, agreed: bytes) -> tuple[int, int]:
-    """Decrypt two shares."""
-    cipher, about = _cipher(session, sender, receiver, agreed)
-    try:
-        opened = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about)
-    except InvalidTag:
-        raise PeerError(f"the shares from party {sender} were changed, or are not for party {receiver}") from None
-    return _pair(opened)
-
-
 def _pair(data: bytes) -> tuple[int, int]:
     """The shares of a party's two secrets."""
     own, mask = read_shares(data, 2)
     return own, mask
-
-
-def _cipher(session: bytes, sender: int, receiver: int, key: bytes) -> tuple[ChaCha20Poly1305, bytes]:
-    """The cipher of one direction between two parties, and what a ciphertext is tied to."""
-    about = b"".join((session, field(Round.SHARES), field(sender), field(receiver)))
-    return cipher_of(HashDomain.AGGREGATION_CHANNEL, session, sender, receiver, key), about
-
-
-# --- The state machine of a party
-
-_ROLE = "party"
-_FIELDS = 12
 
 
 class AggregationParty:
@@ -234,9 +117,9 @@ class AggregationParty:
         *,
         number: int,
         key: Ed25519PrivateKey,
-        note: Callable[[bytes, bytes], bytes | None],
+        note: Note,
         declared: Sequence[int] = (),
-        random: Callable[[int], bytes] = os.urandom,
+        random: Random = os.urandom,
     ) -> None:
         if number == SERVER:
             raise ParameterError("parties are numbered from 1")
@@ -289,14 +172,7 @@ class AggregationParty:
         self._check(members, "the list of parties")
         session = roster.session(self._settings)
         neighbours = neighbours_of(self._number, members, self._settings.neighbours, session)
-        peers = check_keys(
-            roster,
-            settings=self._settings,
-            mailbox=self._mailbox,
-            party=self._number,
-            sent=self._advertised,
-            neighbours=neighbours,
-        )
+        peers = self._peers(roster, neighbours)
         assert self._keys is not None, "keys are kept until they are shared"
         assert self._own is not None, "the secret of the mask is kept until the vector is masked"
         channel, mask = self._keys
@@ -304,13 +180,13 @@ class AggregationParty:
         pairs = {
             peer: pair_seed(session, self._number, peer, agree(mask, keys.mask, peer)) for peer, keys in peers.items()
         }
-        sealed, kept = deal(
-            (self._own, int.from_bytes(mask.private_bytes_raw(), "little")),
-            self._settings.threshold,
-            session=session,
-            sender=self._number,
-            agreed=agreed,
-            random=self._random,
+        secrets = self._own, int.from_bytes(mask.private_bytes_raw(), "little")
+        holders = (*agreed, self._number)
+        shares = [share(each, self._settings.threshold, holders, random=self._random) for each in secrets]
+        *dealt, kept = zip(*shares, strict=True)
+        sealed = b"".join(
+            self._sealed(session, receiver, key, pair)
+            for (receiver, key), pair in zip(agreed.items(), dealt, strict=True)
         )
         self._session = session
         self._agreed = agreed
@@ -340,9 +216,7 @@ class AggregationParty:
         self._check(members, "the list of parties who shared their keys")
         present = set(members)
         held = {
-            peer: unseal(
-                reader.take(SEALED_BYTES), session=self._session, sender=peer, receiver=self._number, agreed=agreed
-            )
+            peer: self._unsealed(reader.take(SEALED_BYTES), peer, agreed)
             for peer, agreed in self._agreed.items()
             if peer in present
         }
@@ -393,9 +267,7 @@ class AggregationParty:
         if self._settings.confirmed:
             if as_bits(included) != self._included:
                 raise PeerError("the list of who is in the sum is not the one that this party confirmed")
-            check_confirmed(
-                included, confirmations, settings=self._settings, mailbox=self._mailbox, session=self._session
-            )
+            self._check_confirmed(included, confirmations)
         self._fix(included)
         self._once(Round.UNMASK)
         inside = set(included)
@@ -434,17 +306,12 @@ class AggregationParty:
         settings: AggregationSettings,
         *,
         key: Ed25519PrivateKey,
-        note: Callable[[bytes, bytes], bytes | None],
-        random: Callable[[int], bytes] = os.urandom,
+        note: Note,
+        random: Random = os.urandom,
     ) -> Self:
         """A party that goes on where one of `to_bytes` was.
 
-        Args:
-            data: Of `to_bytes`.
-            settings: Of the same aggregation.
-            key: The party's enrolment key.
-            note: The same notes: a state that is older than an answer that was given is stopped by them alone.
-            random: Gives so many random bytes.
+        The notes are to be the same: a state that is older than an answer that was given is stopped by them alone.
 
         Raises:
             DataError: the state is damaged, or of another aggregation.
@@ -502,9 +369,71 @@ class AggregationParty:
             raise PeerError("the list of who is in the sum is not that of an earlier sum of the same release")
 
     def _check(self, members: Sequence[int], what: str) -> None:
-        check_members(members, what, party=self._number, least=self._settings.least, among=self._members)
+        """Check that a list of parties is one that this party goes on with."""
+        if self._number not in members:
+            raise PeerError(f"{what} lacks party {self._number}, who is asked")
+        if len(members) < self._settings.least:
+            raise PeerError(f"{what} has {len(members)} parties, and at least {self._settings.least} are needed")
+        if as_bits(members) & ~self._members:
+            raise PeerError(f"{what} names parties who were not in the one before")
+
+    def _peers(self, roster: Roster, neighbours: Collection[int]) -> dict[int, Advertised]:
+        """The keys of the neighbours, once they are known to be signed, and no two to be equal."""
+        if roster.digest_of(self._number) != keys_digest(self._advertised):
+            raise PeerError(f"the list of parties has other keys of party {self._number} than it sent")
+        found: dict[int, Advertised] = {}
+        for signed in roster.signed:
+            sender, body = self._mailbox.read_forwarded(
+                signed, session=opening_session(self._settings), round=Round.KEYS, longest=ADVERTISED_BYTES
+            )
+            if roster.digest_of(sender) != keys_digest(signed):
+                raise PeerError(f"the keys of party {sender} are not those in the list of parties")
+            found[sender] = Advertised.from_bytes(body)
+        if set(found) != {self._number, *neighbours}:
+            raise PeerError(f"the list of parties has not the keys of party {self._number} and of each neighbour")
+        keys = [key for each in found.values() for key in (each.channel, each.mask)]
+        if len(set(keys)) != len(keys):
+            raise PeerError("two parties sent the same public key, or one sent one for both uses")
+        return {peer: found[peer] for peer in neighbours}
+
+    def _check_confirmed(self, included: tuple[int, ...], confirmations: Sequence[bytes]) -> None:
+        """Check that enough parties signed the same list of who is in the sum."""
+        expected = included_digest(self._session, included)
+        who = set()
+        for signed in confirmations:
+            sender, body = self._mailbox.read_forwarded(
+                signed, session=self._session, round=Round.CONFIRM, longest=DIGEST_BYTES
+            )
+            if body != expected or sender not in included:
+                raise PeerError(f"party {sender} confirmed another list of who is in the sum, or is not in it")
+            who.add(sender)
+        if len(who) < self._settings.threshold:
+            raise PeerError(
+                f"{len(who)} parties confirmed who is in the sum, and {self._settings.threshold} are needed"
+            )
+
+    def _sealed(self, session: bytes, receiver: int, key: bytes, pair: tuple[int, ...]) -> bytes:
+        """Two shares on their way through the server, which must not read them: nonce, ciphertext and tag."""
+        nonce = self._random(_NONCE_BYTES)
+        cipher = cipher_of(HashDomain.AGGREGATION_CHANNEL, session, self._number, receiver, key)
+        return nonce + cipher.encrypt(nonce, write_shares(pair), _about(session, self._number, receiver))
+
+    def _unsealed(self, sealed: bytes, sender: int, key: bytes) -> tuple[int, int]:
+        cipher = cipher_of(HashDomain.AGGREGATION_CHANNEL, self._session, sender, self._number, key)
+        about = _about(self._session, sender, self._number)
+        try:
+            return _pair(cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about))
+        except InvalidTag:
+            raise PeerError(
+                f"the shares from party {sender} were changed, or are not for party {self._number}"
+            ) from None
 
     def _read_included(self, reader: Reader) -> tuple[int, ...]:
         included = read_list(reader, self._settings)
         self._check(included, "the list of who is in the sum")
         return included
+
+
+def _about(session: bytes, sender: int, receiver: int) -> bytes:
+    """What a ciphertext is tied to."""
+    return b"".join((session, field(Round.SHARES), field(sender), field(receiver)))

@@ -20,15 +20,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.core.arrays import UInt64
-from ogive.crypto.aggregation.masks import (
-    SHARE_BYTES,
-    add_masks,
-    as_secret,
-    commitment,
-    pair_seed,
-    reconstruct,
-    self_seed,
-)
 from ogive.crypto.aggregation.messages import (
     ADVERTISED_BYTES,
     DIGEST_BYTES,
@@ -52,10 +43,19 @@ from ogive.crypto.aggregation.messages import (
     write_state,
     write_table,
 )
-from ogive.crypto.aggregation.settings import AggregationSettings, graph
-from ogive.crypto.channels import SIGNATURE_BYTES, agree
+from ogive.crypto.aggregation.settings import (
+    SHARE_BYTES,
+    AggregationSettings,
+    add_masks,
+    as_secret,
+    commitment,
+    graph,
+    pair_seed,
+    reconstruct,
+    self_seed,
+)
 from ogive.crypto.domains import number
-from ogive.crypto.wire import HEADER_BYTES, Reader
+from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES, Reader, agree
 from ogive.errors import PeerError
 
 # --- Masks that did not cancel, which the server finds from shares and takes away
@@ -71,17 +71,10 @@ def remove_masks(
     neighbours: Mapping[int, Sequence[int]],
     session: bytes,
 ) -> UInt64:
-    """The sum of vectors, from that of masked ones.
+    """The sum of vectors, shape (length,), from that of the masked ones of the included parties.
 
-    Args:
-        masked: The sum of the masked vectors of the included parties, shape (length,).
-        shares: For each party that shared its secrets, holder -> share: of the secret of its own mask if it is
-            included, else of its private key.
-        threshold: Shares that give a secret.
-        included: The parties in the sum.
-        keys: What each party made known.
-        neighbours: Of each party.
-        session: The session.
+    `shares` gives, for each party that shared its secrets, holder -> share: of the secret of its own mask if it is
+    included, else of its private key. A secret takes `threshold` of them.
     """
     inside = set(included)
     plus: list[bytes] = []
@@ -123,15 +116,7 @@ _FIELDS = 12
 
 
 class AggregationServer:
-    """The server, for one session.
-
-    Args:
-        settings: Agreed on beforehand.
-        key: The server's enrolment key, whose public half is in the settings.
-
-    Raises:
-        ParameterError: the key is another.
-    """
+    """The server, for one session; its key is the one whose public half is in the settings."""
 
     def __init__(self, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> None:
         self._settings = settings
@@ -152,11 +137,7 @@ class AggregationServer:
 
     @property
     def included(self) -> tuple[int, ...]:
-        """Who is in the sum, ascending; known once the vectors are in.
-
-        Raises:
-            PeerError: that round is not closed yet.
-        """
+        """Who is in the sum, ascending; PeerError as long as the vectors are not in."""
         if self._included is None:
             raise PeerError("who is in the sum is not known before the vectors are in")
         return self._included
@@ -172,11 +153,7 @@ class AggregationServer:
         return tuple(self._totals)
 
     def sum(self) -> UInt64:
-        """The sum of the included parties' vectors modulo 2^64, shape (length,).
-
-        Raises:
-            PeerError: it is not open yet.
-        """
+        """The sum of the included parties' vectors modulo 2^64, shape (length,); PeerError before it is open."""
         if self._sum is None:
             raise PeerError("the sum is not open before the last round is closed")
         return self._sum
@@ -187,11 +164,7 @@ class AggregationServer:
         return 0 if self._round is None else HEADER_BYTES + self._longest(self._round) + SIGNATURE_BYTES
 
     def receive(self, data: bytes) -> int:
-        """Take in one party's message of this round, and say whose it is.
-
-        Raises:
-            PeerError: it is not that; nothing has changed.
-        """
+        """Take in one party's message of this round, and say whose it is; what raises PeerError changes nothing."""
         if self._round is None:
             raise PeerError("the aggregation is over")
         header, body = self._mailbox.read(
@@ -220,10 +193,7 @@ class AggregationServer:
         return sender
 
     def close_round(self) -> tuple[int, ...]:
-        """Go on without those who have not answered.
-
-        Returns:
-            Whom to send a `message` to, by number; nobody after the last round.
+        """Go on without those who have not answered: whom to send a `message` to; nobody after the last round.
 
         Raises:
             PeerError: too few have answered, so that there will be no sum; nothing has changed, so one may wait.
@@ -260,11 +230,7 @@ class AggregationServer:
         return who
 
     def message(self, party: int) -> bytes:
-        """What to send to a party in this round; the same if asked again.
-
-        Raises:
-            PeerError: the party had left before this round, or nothing is sent in it.
-        """
+        """What to send to a party in this round; the same if asked again."""
         if self._round is None or self._round is Round.KEYS or party not in self._asked:
             raise PeerError(f"there is no message for party {party} in this round")
         session = self._session
@@ -306,11 +272,6 @@ class AggregationServer:
     @classmethod
     def from_bytes(cls, data: bytes, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> Self:
         """A server that goes on where one of `to_bytes` was.
-
-        Args:
-            data: Of `to_bytes`.
-            settings: Of the same aggregation.
-            key: The server's enrolment key.
 
         Raises:
             DataError: the state is damaged, or of another aggregation.

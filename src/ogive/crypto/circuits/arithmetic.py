@@ -159,31 +159,11 @@ def _zero(value: Number) -> Bit:
     return value.bits[0] ^ value.bits[0]
 
 
-# --- Kernels of U-statistics of the numbers of two people
+# --- Kernels of U-statistics of the numbers of two people that are no single operation
 #
 # Source:
 #     `ustatistics.md`, sections 2 and 8. AUC with half ties and Kendall take fewer AND gates here than there: two
 #     numbers differ where they are not equal, which costs one gate less than a second comparison.
-
-
-def gini(x: Unsigned, y: Unsigned) -> Unsigned:
-    """Gini's mean difference |x - y|; 2k - 1 ANDs for numbers of k bits."""
-    return absolute_difference(x, y)
-
-
-def squared_difference(x: Unsigned, y: Unsigned) -> Unsigned:
-    """(x - y)^2, whose mean is twice the variance."""
-    return square(absolute_difference(x, y))
-
-
-def collision(x: Unsigned, y: Unsigned) -> Bit:
-    """Whether x = y; k - 1 ANDs."""
-    return equal(x, y)
-
-
-def auc_strict(negative: Unsigned, positive: Unsigned) -> Bit:
-    """Whether the negative's score is below the positive's; k ANDs."""
-    return less(negative, positive)
 
 
 def auc_half(negative: Unsigned, positive: Unsigned) -> Unsigned:
@@ -221,13 +201,8 @@ _CIRCUITS = 16
 def reaches(classes: int, width: int, *, offset_width: int, shift: int) -> Circuit:
     """Whether 2^shift times the largest count plus both parties' offsets is 0 or more.
 
-    With widths k and w and m counts: m k + 2 (m - 1) k + 2 w - shift ANDs at most.
-
-    Args:
-        classes: How many counts there are, m.
-        width: Bits of a count.
-        offset_width: Bits of the offsets, which are added modulo 2^offset_width; the sum must fit with its sign.
-        shift: Less than the width of offsets.
+    Offsets are added modulo 2^offset_width; the sum must fit with its sign. With widths k and w and m counts:
+    m k + 2 (m - 1) k + 2 w - shift ANDs at most.
     """
     _check(classes, width)
     if not shift < offset_width <= MOST_BITS + 2:
@@ -261,11 +236,8 @@ def first_largest(classes: int, width: int) -> Circuit:
 def share_bits(shares: UInt64, width: int, *, offsets: UInt64 | None = None, offset_width: int = 0) -> Bool:
     """One party's inputs of either circuit, shape (instances, wires).
 
-    Args:
-        shares: Its shares modulo 2^61 - 1, shape (instances, classes).
-        width: Bits of a count.
-        offsets: Its offsets modulo 2^offset_width, shape (instances,); None where the circuit has none.
-        offset_width: Bits of an offset.
+    From its shares modulo 2^61 - 1, shape (instances, classes), and its offsets modulo 2^offset_width, shape
+    (instances,), where the circuit has any.
     """
     places = np.arange(width, dtype=np.uint64)
     low = (shares[:, :, None] >> places & np.uint64(1)).astype(np.bool_)

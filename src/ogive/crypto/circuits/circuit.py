@@ -11,11 +11,10 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,30 +35,14 @@ class Gate(IntEnum):
 
 @dataclass(frozen=True)
 class Port:
-    """Neighbouring wires with a name: one input of a party, or one output.
+    """Neighbouring wires with a name: one input of a party, or one output; the least significant bit comes first.
 
-    Args:
-        name: Of the input or output; different from the others of its party.
-        width: Wires, the least significant bit first.
-        signed: Whether the bits are a number in two's complement.
+    Names are different from the others of a party. Signed ones are numbers in two's complement.
     """
 
     name: str
     width: int
     signed: bool = False
-
-
-@dataclass(frozen=True)
-class Level:
-    """Gates that have the same number of AND gates before them.
-
-    Args:
-        ands: The AND gates, a range of gate numbers.
-        free: The XOR and NOT gates that follow.
-    """
-
-    ands: range
-    free: range
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,12 +70,12 @@ class Circuit:
     @cached_property
     def garbler_bits(self) -> int:
         """Wires that the garbler sets, the first ones."""
-        return width_of(self.garbler)
+        return sum(port.width for port in self.garbler)
 
     @cached_property
     def evaluator_bits(self) -> int:
         """Wires that the evaluator sets, the next ones."""
-        return width_of(self.evaluator)
+        return sum(port.width for port in self.evaluator)
 
     @property
     def inputs(self) -> int:
@@ -113,26 +96,6 @@ class Circuit:
     def ands(self) -> int:
         """AND gates: what a circuit costs, two ciphertexts each."""
         return int(np.count_nonzero(self.kinds == Gate.AND))
-
-    @property
-    def depth(self) -> int:
-        """AND gates on the longest way from an input to an output."""
-        return len(self.levels) - 1
-
-    @cached_property
-    def levels(self) -> tuple[Level, ...]:
-        """The gates, level by level; the first level has no AND gate."""
-        is_and = self.kinds == Gate.AND
-        deepest = [0] * self.inputs
-        for left, right, costs in zip(self.left.tolist(), self.right.tolist(), is_and.tolist(), strict=True):
-            deepest.append(max(deepest[left], deepest[right]) + costs)
-        of_gates = np.array(deepest[self.inputs :], np.int64)
-        bounds = np.searchsorted(of_gates, np.arange(max(deepest, default=0) + 2)).tolist()
-        found = []
-        for start, stop in pairwise(bounds):
-            middle = start + int(np.count_nonzero(is_and[start:stop]))
-            found.append(Level(range(start, middle), range(middle, stop)))
-        return tuple(found)
 
     @cached_property
     def last_use(self) -> Int32:
@@ -158,11 +121,6 @@ class Circuit:
         return digest(HashDomain.CIRCUIT_DESCRIPTION, *ports, *arrays)
 
 
-def width_of(ports: Sequence[Port]) -> int:
-    """Wires of several ports together."""
-    return sum(port.width for port in ports)
-
-
 # --- Circuits under construction
 #
 # A bit is a node or its complement, so that NOT is free while building. Gates of constants and of equal or opposite
@@ -175,9 +133,7 @@ FALSE, TRUE = 0, 1
 class Bit:
     """One bit of a circuit under construction; combine bits of one builder with &, |, ^ and ~.
 
-    Args:
-        builder: Where its gates go.
-        literal: Twice the number of the node, and one more for its complement.
+    The literal is twice the number of the node, and one more for its complement.
     """
 
     builder: Builder
@@ -203,11 +159,7 @@ class Bit:
 
 @dataclass(frozen=True, eq=False)
 class Unsigned:
-    """A number from 0 to 2^width - 1.
-
-    Args:
-        bits: At least one, the least significant first.
-    """
+    """A number from 0 to 2^width - 1, of one bit or more, the least significant first."""
 
     bits: tuple[Bit, ...]
 
@@ -218,11 +170,7 @@ class Unsigned:
 
 @dataclass(frozen=True, eq=False)
 class Signed:
-    """A number from -2^(width - 1) to 2^(width - 1) - 1, in two's complement.
-
-    Args:
-        bits: At least one, the least significant first, the sign last.
-    """
+    """A number from -2^(width - 1) to 2^(width - 1) - 1, in two's complement, the sign last."""
 
     bits: tuple[Bit, ...]
 
@@ -246,39 +194,15 @@ class Builder:
         self._input_nodes: dict[str, list[int]] = {"garbler": [], "evaluator": []}
 
     def garbler(self, name: str, width: int) -> Unsigned:
-        """An input of the party that garbles.
-
-        Args:
-            name: Different from its other inputs.
-            width: Bits, at least one.
-
-        Raises:
-            ParameterError: the name is taken, or there is no bit.
-        """
+        """An input of the party that garbles, under a name that none of its other inputs has."""
         return self._input("garbler", name, width)
 
     def evaluator(self, name: str, width: int) -> Unsigned:
-        """An input of the party that evaluates.
-
-        Args:
-            name: Different from its other inputs.
-            width: Bits, at least one.
-
-        Raises:
-            ParameterError: the name is taken, or there is no bit.
-        """
+        """An input of the party that evaluates, under a name that none of its other inputs has."""
         return self._input("evaluator", name, width)
 
     def constant(self, value: int, width: int) -> Unsigned:
-        """A public number; gates that read it are simplified away.
-
-        Args:
-            value: From 0 to 2^width - 1.
-            width: Bits, at least one.
-
-        Raises:
-            ParameterError: the number does not fit.
-        """
+        """A public number; gates that read it are simplified away."""
         if width < 1 or not 0 <= value < 1 << width:
             raise ParameterError(f"a constant must be from 0 to 2^width - 1, got {value} in {width} bits")
         return Unsigned(tuple(Bit(self, value >> place & 1) for place in range(width)))
@@ -303,14 +227,7 @@ class Builder:
         return 2 * self._node(Gate.XOR, left, right) ^ complement
 
     def finish(self, outputs: Mapping[str, Value]) -> Circuit:
-        """The circuit of everything that the outputs depend on.
-
-        Args:
-            outputs: What is opened to the aggregator, by name.
-
-        Raises:
-            ParameterError: there is no input, or no output, or an output belongs to another builder.
-        """
+        """The circuit of everything that the outputs depend on; they are opened to the aggregator, by name."""
         nodes = self._input_nodes["garbler"] + self._input_nodes["evaluator"]
         if not nodes or not outputs:
             raise ParameterError("a circuit must have an input and an output")
@@ -318,8 +235,7 @@ class Builder:
         if any(bit.builder is not self for bits in values.values() for bit in bits):
             raise ParameterError("an output is of another circuit: build both with one builder")
         wanted = [bit.literal for bits in values.values() for bit in bits]
-        gates = _Emitted(self._operands, nodes)
-        kinds, left, right, wires = gates.emit(wanted)
+        kinds, left, right, wires = self._emitted(nodes, wanted)
         return Circuit(
             garbler=tuple(self._ports["garbler"]),
             evaluator=tuple(self._ports["evaluator"]),
@@ -348,19 +264,11 @@ class Builder:
             self._operands.append(key)
         return self._known[key]
 
-
-class _Emitted:
-    """Gates of the nodes that are wanted, ordered by level."""
-
-    def __init__(self, operands: list[tuple[Gate, int, int] | None], inputs: list[int]) -> None:
-        self._operands = operands
-        self._inputs = inputs
-
-    def emit(self, wanted: list[int]) -> tuple[list[Gate], list[int], list[int], list[int]]:
-        """Kinds, left and right wires of the gates, and the wires of the literals that are wanted."""
+    def _emitted(self, inputs: list[int], wanted: list[int]) -> tuple[list[Gate], list[int], list[int], list[int]]:
+        """Kinds, left and right wires of the gates, by level, and the wires of the literals that are wanted."""
         # gates as (level, whether free, literal, kind, literals that it reads); a complement has a gate of its own
         needed = self._needed(wanted)
-        level = dict.fromkeys((2 * node for node in self._inputs), 0)
+        level = dict.fromkeys((2 * node for node in inputs), 0)
         found: list[tuple[int, bool, int, Gate, int, int]] = []
 
         def complement(literal: int) -> int:
@@ -369,7 +277,7 @@ class _Emitted:
                 found.append((level[literal], True, literal, Gate.NOT, literal ^ 1, literal ^ 1))
             return literal
 
-        constant = 2 * self._inputs[0]
+        constant = 2 * inputs[0]
         if any(literal in (FALSE, TRUE) for literal in wanted):
             level[FALSE] = 0
             found.append((0, True, FALSE, Gate.XOR, constant, constant))
@@ -383,8 +291,8 @@ class _Emitted:
         for literal in wanted:
             complement(literal)
         found.sort(key=lambda gate: gate[:2])  # stable: what a free gate reads stays before it
-        wire = {2 * node: place for place, node in enumerate(self._inputs)}
-        wire |= {gate[2]: len(self._inputs) + place for place, gate in enumerate(found)}
+        wire = {2 * node: place for place, node in enumerate(inputs)}
+        wire |= {gate[2]: len(inputs) + place for place, gate in enumerate(found)}
         kinds = [gate[3] for gate in found]
         left_wires = [wire[gate[4]] for gate in found]
         return kinds, left_wires, [wire[gate[5]] for gate in found], [wire[literal] for literal in wanted]
@@ -413,13 +321,7 @@ WORD = 64
 def evaluate(circuit: Circuit, garbler: Bool, evaluator: Bool) -> Bool:
     """Outputs of a circuit for every pair, shape (pairs, output wires).
 
-    Args:
-        circuit: Which one.
-        garbler: Bits of the garblers, shape (pairs, garbler's wires); `arrange` makes them from numbers.
-        evaluator: Bits of the evaluators, shape (pairs, evaluator's wires).
-
-    Raises:
-        ParameterError: the arrays are of other shapes.
+    From bits of both sides, shape (pairs, wires), which `arrange` makes of numbers.
     """
     pairs = pairs_of(circuit, garbler, evaluator)
     wires: list[UInt64 | None] = [*_packed(garbler), *_packed(evaluator), *[None] * circuit.gates]
@@ -450,12 +352,7 @@ def pairs_of(circuit: Circuit, garbler: Bool, evaluator: Bool) -> int:
 def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bool:
     """One party's inputs as bits in the order of its wires, shape (pairs, wires).
 
-    Args:
-        ports: The party's inputs.
-        values: By name: whole numbers of shape (pairs,), or bits of shape (pairs, width).
-
-    Raises:
-        ParameterError: names are others, or a number does not fit in the width of its input.
+    Values are, by name, whole numbers of shape (pairs,), or bits of shape (pairs, width).
     """
     if {port.name for port in ports} != set(values):
         raise ParameterError(f"`inputs` must be {', '.join(port.name for port in ports)}, got {', '.join(values)}")
@@ -463,15 +360,7 @@ def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bool:
 
 
 def separate(ports: tuple[Port, ...], bits: Bool) -> dict[str, Int64]:
-    """Numbers of the outputs by name, each of shape (pairs,).
-
-    Args:
-        ports: The outputs, of at most 62 bits each.
-        bits: As `evaluate` gives them.
-
-    Raises:
-        ParameterError: an output is wider.
-    """
+    """Numbers of the outputs of `evaluate` by name, each of shape (pairs,) and of at most 62 bits."""
     found, first = {}, 0
     for port in ports:
         if port.width >= WORD - 1:

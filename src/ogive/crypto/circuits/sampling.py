@@ -115,22 +115,13 @@ class ResponseLaw:
         return _up(log_odds((1 - self.change) / (1 - self.change + other)))
 
     def unbiased(self, values: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """What to count for each response, so that its mean is the true value.
-
-        Args:
-            values: Of the kernel, by the index that a response is.
-        """
+        """What to count for each response, an index of these values of the kernel, so that its mean is the true one."""
         uniform = self.change * self.values / (self.values - 1)
         mean = sum(values, Fraction(0)) / self.values
         return tuple((value - uniform * mean) / (1 - uniform) for value in values)
 
     def variance(self, values: Sequence[Fraction], true: int) -> Fraction:
-        """Variance of what is counted for a pair.
-
-        Args:
-            values: Of the kernel, by index.
-            true: Index of the pair's true value.
-        """
+        """Variance of what is counted for a pair, of these values of the kernel and this index of its true one."""
         other = self.change / (self.values - 1)
         counted = self.unbiased(values)
         squares = sum((other * value**2 for value in counted), Fraction(0))
@@ -188,11 +179,7 @@ class LaplaceLaw:
     ) -> LaplaceLaw:
         """The law with the fewest digits whose delta is not above a stated one, and whose end adds nothing to epsilon.
 
-        Args:
-            epsilon: As in `of`.
-            delta: For one release, above 0.
-            sensitivity: As in `of`.
-            precision: As in `of`.
+        The other arguments are those of `of`.
 
         Raises:
             ParameterError: an argument is out of its range, or the precision too low for so small a delta.

@@ -6,6 +6,6 @@ evaluate all keys at any public points, while clients are away, and their shares
 
 from ogive.crypto.comparison.evaluation import evaluate, evaluate_sums
 from ogive.crypto.comparison.generation import generate
-from ogive.crypto.comparison.keys import KeyBatch, KeyShape, join
+from ogive.crypto.comparison.keys import KeyBatch, KeyShape
 
-__all__ = ["KeyBatch", "KeyShape", "evaluate", "evaluate_sums", "generate", "join"]
+__all__ = ["KeyBatch", "KeyShape", "evaluate", "evaluate_sums", "generate"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,97 +17,136 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.core.arrays import Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.crypto import field
-from ogive.crypto.aes import Block, Blocks, Permutation, block_key
-from ogive.crypto.comparison.keys import KeyBatch, KeyShape, Values, in_chunks
-from ogive.crypto.comparison.passes import add_values, descend, flip_high, negate, sum_leaf, sum_level
+from ogive.crypto.aes import Block, Blocks
+from ogive.crypto.comparison.keys import KeyBatch, KeyShape, Values, in_chunks, permutations
+from ogive.crypto.field import add, reduce, subtract
 from ogive.errors import ParameterError, quoted
 
-# --- A walk over the prefixes of public points, for a chunk of keys at once
+# --- Sums and differences in a group, for compiled loops
 #
-# Every distinct prefix is expanded once. All keys take the same path, so a block of a level is one call of AES for the
-# whole chunk. The walk is depth-first: at most two states a level are held, whatever the number of points.
-
-Total = TypeVar("Total")
+# Rings wrap by themselves, modulo 2^64 here and modulo 2^32 once they are stored; given None, compilers drop the rest.
 
 
-class Tally(Protocol[Total]):
-    """What is made of the values that a walk passes."""
-
-    def start(self) -> Total:
-        """The total at the root."""
-
-    def descend(
-        self, level: int, sides: Sequence[int], total: Total, s: UInt64, t: UInt8, v: UInt64
-    ) -> Sequence[Total]:
-        """The totals of the children on these sides of a node: its seeds, control bits and encrypted values."""
-
-    def arrive(
-        self, block: int, wanted: Sequence[tuple[int, int]], total: Total, s: UInt64, t: UInt8, v: UInt64
-    ) -> None:
-        """Take values of one block of a leaf: for each the number of its point, which is then done, and its place."""
+@njit(nogil=True)
+def plus(x: Any, y: Any, prime: Any) -> Any:
+    """The sum of two elements."""
+    if prime is None:
+        return x + y
+    return add(x, y)
 
 
-class Walk:
-    """Buffers and keyed permutations for chunks of so many keys; one for each thread."""
+@njit(nogil=True)
+def minus(x: Any, y: Any, prime: Any) -> Any:
+    """The difference x - y of two elements."""
+    if prime is None:
+        return x - y
+    return subtract(x, y)
 
-    def __init__(self, shape: KeyShape, study: bytes, keys: int) -> None:
-        self._bits, self._depth = shape.bits, shape.levels
-        self._leaf_values, self._per_block = shape.leaf_values, shape.per_block
-        blocks = (Block.LEFT, Block.RIGHT, Block.VALUES)
-        self._levels = [
-            [Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)
-        ]
-        self._leaf = Permutation(block_key(study, shape.levels, Block.LEAF))
-        # states that are free, the last used on top: while one path is walked, two of them stay in the cache
-        self._free = [(Blocks(keys), np.empty(keys, np.uint8)) for _ in range(shape.levels + 2)]
-        self._values = Blocks(keys)
-        self._flipped = Blocks(keys)
 
-    def run(self, batch: KeyBatch, points: Sequence[int], server: int, tally: Tally[Total]) -> None:
-        """Walk to all points."""
-        self._points, self._tally = points, tally
-        self._corrections = [(batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._depth)]
-        root, t = self._free.pop()
-        root.words[:] = batch.roots.reshape(-1)
-        t[:] = server
-        self._visit(0, 0, len(points), root, t, tally.start())
+@njit(nogil=True)
+def reduced(word: Any, prime: Any) -> Any:
+    """A word of a block as an element."""
+    if prime is None:
+        return word
+    return reduce(word)
 
-    def _visit(self, level: int, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
-        """Walk to the points numbered first, .., stop - 1, which share a prefix of `level` bits."""
-        if level == self._depth:
-            self._arrive(first, stop, at, t, total)
-            self._free.append((at, t))
-            return
-        position = self._bits - 1 - level
-        middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
-        sides = [side for side, wanted in enumerate((first < middle, middle < stop)) if wanted]
-        permutations, (cs, ct) = self._levels[level], self._corrections[level]
-        permutations[Block.VALUES].encrypt(at, self._values)
-        totals = self._tally.descend(level, sides, total, at.words, t, self._values.words)
-        children = []
-        for side in sides:
-            child, t_child = self._free.pop()
-            permutations[side].encrypt(at, child)
-            descend(at.words, t, child.words, cs, ct, np.uint8(side), t_child)
-            children.append((child, t_child))
-        self._free.append((at, t))
-        for side, (child, t_child), below in zip(sides, children, totals, strict=True):
-            begin, end = (middle, stop) if side else (first, middle)
-            self._visit(level + 1, begin, end, child, t_child, below)
 
-    def _arrive(self, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
-        seeds, low = at, self._leaf_values - 1
-        places = [(point, divmod(self._points[point] & low, self._per_block)) for point in range(first, stop)]
-        for block, group in groupby(places, key=lambda each: each[1][0]):
-            if block:
-                seeds = self._flipped
-                flip_high(at.words, np.uint64(block), seeds.words)
-            self._leaf.encrypt(seeds, self._values)
-            wanted = [(point, place) for point, (_, place) in group]
-            self._tally.arrive(block, wanted, total, seeds.words, t, self._values.words)
+# --- Passes of a walk over arrays of keys, one after each encryption
+#
+# Seeds `s` and blocks are flat arrays of words, two a key; `t` holds control bits, 0 or 1. Of a block of values `v`,
+# one is word `word` shifted right by `shift`; what is above the value's bits is cut off when it is stored. `cs`, `cw`
+# and `ct` are the corrections of a level. `prime` is the modulus of the field, or None for a ring.
+#
+# Sums are returned as those of the lower and of the upper halves of the two words, which do not overflow below 2^31
+# keys: in a group of 32 bits each half is a value, in one of 64 bits both are parts of one.
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_CLEAR = np.uint64(2**64 - 2)
+_LOW = np.uint64(2**32 - 1)
+_HALF = np.uint64(32)
+
+Halves = tuple[int, int, int, int]
+
+
+@njit(nogil=True)
+def descend(s: UInt64, t: UInt8, child: UInt64, cs: UInt64, ct: UInt8, side: np.uint8, t_child: UInt8) -> None:
+    """Walk to a child on one side, 0 for the left: its encrypted block is replaced by its seeds."""
+    for i in range(t.size):
+        mask = np.uint64(-np.int64(t[i]))
+        first = child[2 * i] ^ s[2 * i] ^ (mask & cs[2 * i])
+        child[2 * i + 1] ^= s[2 * i + 1] ^ (mask & cs[2 * i + 1])
+        child[2 * i] = first & _CLEAR
+        t_child[i] = np.uint8(first & _ONE) ^ (t[i] & (ct[i] >> side))
+
+
+@njit(nogil=True)
+def add_values(
+    s: UInt64, t: UInt8, v: UInt64, cw: Values, word: int, shift: np.uint64, prime: Any, total: Values, out: Values
+) -> None:
+    """Add one value of a block, corrected, to the total of each key; `cw` may have any stride."""
+    v_word, s_word = v[word:], s[word:]
+    for i in range(t.size):
+        value = reduced((v_word[2 * i] ^ s_word[2 * i]) >> shift, prime)
+        value = plus(value, np.uint64(-np.int64(t[i])) & np.uint64(cw[i]), prime)
+        out[i] = plus(value, np.uint64(total[i]), prime)
+
+
+@njit(nogil=True)
+def negate(values: Values, prime: Any) -> None:
+    """Replace values by their negatives."""
+    for i in range(values.size):
+        values[i] = minus(_ZERO, np.uint64(values[i]), prime)
+
+
+@njit(nogil=True)
+def sum_level(s: UInt64, t: UInt8, v: UInt64, cw: Values) -> Halves:
+    """Sum the corrected values of both sides over all keys; the second word counts in groups of 64 bits only."""
+    low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
+    for i in range(t.size):
+        correction = np.uint64(-np.int64(t[i])) & np.uint64(cw[i])
+        first = v[2 * i] ^ s[2 * i]
+        if cw.itemsize == 4:
+            low_0 += (first & _LOW) + correction
+            high_0 += (first >> _HALF) + correction
+        else:
+            second = v[2 * i + 1] ^ s[2 * i + 1]
+            low, high = correction & _LOW, correction >> _HALF
+            low_0 += (first & _LOW) + low
+            high_0 += (first >> _HALF) + high
+            low_1 += (second & _LOW) + low
+            high_1 += (second >> _HALF) + high
+    return low_0, high_0, low_1, high_1  # type: ignore[return-value]
+
+
+@njit(nogil=True)
+def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
+    """Sum the corrected values of a block of the leaf; its corrections are in each row of `leaf` from `word` on."""
+    low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
+    for i in range(t.size):
+        mask = np.uint64(-np.int64(t[i]))
+        first, second = v[2 * i] ^ s[2 * i], v[2 * i + 1] ^ s[2 * i + 1]
+        one, two = mask & leaf[i, word], mask & leaf[i, word + 1]
+        low_0 += (first & _LOW) + (one & _LOW)
+        high_0 += (first >> _HALF) + (one >> _HALF)
+        low_1 += (second & _LOW) + (two & _LOW)
+        high_1 += (second >> _HALF) + (two >> _HALF)
+    return low_0, high_0, low_1, high_1  # type: ignore[return-value]
+
+
+@njit(nogil=True, steps=lambda s, *rest: s.size)
+def flip_high(s: UInt64, bits: np.uint64, out: UInt64) -> None:
+    """Seeds for a block of the leaf: `bits` are flipped in the high words."""
+    for i in range(s.size // 2):
+        out[2 * i] = s[2 * i]
+        out[2 * i + 1] = s[2 * i + 1] ^ bits
 
 
 # --- Sums over the keys, or each key's share, of the values that a walk passes
+#
+# `start` gives the total at the root; `descend` the totals of the children on some sides of a node, from its seeds,
+# control bits and encrypted values; `arrive` takes values of one block of a leaf: for each the number of its point,
+# which is then done, and its place.
 
 
 class Summing:
@@ -170,28 +209,80 @@ class Reading:
                 negate(out, self._prime)
 
 
+# --- A walk over the prefixes of public points, for a chunk of keys at once
+#
+# Every distinct prefix is expanded once. All keys take the same path, so a block of a level is one call of AES for the
+# whole chunk. The walk is depth-first: at most two states a level are held, whatever the number of points.
+
+
+class Walk:
+    """Buffers and keyed permutations for chunks of so many keys; one for each thread."""
+
+    def __init__(self, shape: KeyShape, study: bytes, keys: int) -> None:
+        self._bits, self._depth = shape.bits, shape.levels
+        self._leaf_values, self._per_block = shape.leaf_values, shape.per_block
+        self._levels, self._leaf = permutations(shape, study)
+        # states that are free, the last used on top: while one path is walked, two of them stay in the cache
+        self._free = [(Blocks(keys), np.empty(keys, np.uint8)) for _ in range(shape.levels + 2)]
+        self._values = Blocks(keys)
+        self._flipped = Blocks(keys)
+
+    def run(self, batch: KeyBatch, points: Sequence[int], server: int, tally: Summing | Reading) -> None:
+        """Walk to all points."""
+        self._points, self._tally = points, tally
+        self._corrections = [(batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._depth)]
+        root, t = self._free.pop()
+        root.words[:] = batch.roots.reshape(-1)
+        t[:] = server
+        self._visit(0, 0, len(points), root, t, tally.start())
+
+    def _visit(self, level: int, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
+        """Walk to the points numbered first, .., stop - 1, which share a prefix of `level` bits."""
+        if level == self._depth:
+            self._arrive(first, stop, at, t, total)
+            self._free.append((at, t))
+            return
+        position = self._bits - 1 - level
+        middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
+        sides = [side for side, wanted in enumerate((first < middle, middle < stop)) if wanted]
+        permutations, (cs, ct) = self._levels[level], self._corrections[level]
+        permutations[Block.VALUES].encrypt(at, self._values)
+        totals = self._tally.descend(level, sides, total, at.words, t, self._values.words)
+        children = []
+        for side in sides:
+            child, t_child = self._free.pop()
+            permutations[side].encrypt(at, child)
+            descend(at.words, t, child.words, cs, ct, np.uint8(side), t_child)
+            children.append((child, t_child))
+        self._free.append((at, t))
+        for side, (child, t_child), below in zip(sides, children, totals, strict=True):
+            begin, end = (middle, stop) if side else (first, middle)
+            self._visit(level + 1, begin, end, child, t_child, below)
+
+    def _arrive(self, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
+        seeds, low = at, self._leaf_values - 1
+        places = [(point, divmod(self._points[point] & low, self._per_block)) for point in range(first, stop)]
+        for block, group in groupby(places, key=lambda each: each[1][0]):
+            if block:
+                seeds = self._flipped
+                flip_high(at.words, np.uint64(block), seeds.words)
+            self._leaf.encrypt(seeds, self._values)
+            wanted = [(point, place) for point, (_, place) in group]
+            self._tally.arrive(block, wanted, total, seeds.words, t, self._values.words)
+
+
 # --- Shares at public points, of each key or added up
 
 CHUNK = 16384
 """Keys at a time: so many that calls cost little, so few that what is passed again and again stays in a cache."""
-_ZERO = np.zeros((), np.uint64)
 
 
 def evaluate(batch: KeyBatch, points: ArrayLike, *, server: int, threads: int | None = None) -> Values:
-    """Each key's share at every point.
+    """Each key's share at every point, shape (n, B), of which each column is contiguous.
 
-    Args:
-        batch: The keys of one server.
-        points: Public numbers in [0, 2^bits), shape (B,), in any order; work that prefixes share is done once.
-        server: Which of the two, 0 or 1.
-        threads: How many cores to use; None for all.
-
-    Returns:
-        Elements of the group, shape (n, B), of which each column is contiguous; with the other server's they
-        add up to payload * [point < alpha].
-
-    Raises:
-        ParameterError: an argument is out of its range.
+    Points are public numbers in [0, 2^bits), shape (B,), in any order; work that prefixes share is done once. With the
+    shares of the other server, 0 or 1, the elements add up to payload * [point < alpha]. `threads` is the number of
+    cores, None for all.
     """
     distinct, back = _distinct(points, batch, server)
     found = np.empty((len(distinct), len(batch)), batch.shape.dtype)
@@ -216,20 +307,10 @@ def evaluate_sums(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Values:
-    """The sum over all keys of their shares at every point, in memory that does not grow with the number of keys.
+    """The sum over all keys of their shares at every point, shape (B,), in memory that does not grow with the keys.
 
-    Args:
-        batch: The keys of one server.
-        points: As for `evaluate`; all of them, np.arange(2^bits), cost less than an AES block a point and key.
-        server: Which of the two, 0 or 1.
-        threads: How many cores to use; None for all.
-        progress: Called now and then with the number of keys done.
-
-    Returns:
-        Elements of the group, shape (B,).
-
-    Raises:
-        ParameterError: an argument is out of its range.
+    Arguments are those of `evaluate`; all points, np.arange(2^bits), cost less than an AES block a point and key.
+    `progress` is called now and then with the number of keys done.
     """
     distinct, back = _distinct(points, batch, server)
     listed = distinct.tolist()
@@ -273,11 +354,9 @@ def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[Int64, I
 
 
 class Weighed(NamedTuple):
-    """What one server has of many keys.
+    """What one server has of many keys, as shares.
 
-    Fields:
-        forms: Shares of the linear forms of each key, elements, shape (forms, n).
-        sums: Shares of the sums over keys at each point, elements, shape (B,).
+    The linear forms of each key, elements of shape (forms, n), and the sums over keys at each point, shape (B,).
     """
 
     forms: UInt64
@@ -295,13 +374,8 @@ def evaluate_weighed(
 ) -> Weighed:
     """Walk to all points once, for a verification and the sums that it is about.
 
-    Args:
-        batch: The keys of one server, of the group "field".
-        points: Public numbers in [0, 2^bits), strictly increasing, shape (B,).
-        weights: Elements, shape (forms, B).
-        server: 0 or 1.
-        threads: How many cores to use; None for all.
-        progress: Called now and then with the number of keys done.
+    As `evaluate_sums`, with keys of the group "field", points that are strictly increasing, and weights of shape
+    (forms, B).
     """
     where = np.asarray(points, dtype=np.int64)
     if where.ndim != 1 or not where.size or np.any(np.diff(where) <= 0) or where[0] < 0:

@@ -6,7 +6,7 @@ import os
 import struct
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ogive.core.arrays import UInt8, UInt64
 from ogive.core.checks import among, whole
-from ogive.crypto.aes import SEED_BYTES
+from ogive.crypto.aes import SEED_BYTES, Block, Permutation, block_key
 from ogive.crypto.field import P
 from ogive.crypto.wire import STUDY_BYTES, Reader
 from ogive.errors import ParameterError, PeerError
@@ -32,14 +32,10 @@ MAX_EARLY = 12
 
 @dataclass(frozen=True)
 class Group:
-    """Where shares of values live: whole numbers modulo a public one.
+    """Where shares of values live: whole numbers modulo 2^32, 2^64 or the prime 2^61 - 1.
 
-    Fields:
-        name: "ring32", "ring64" or "field".
-        number: In the header of a batch.
-        modulus: 2^32, 2^64 or the prime 2^61 - 1.
-        bits: That a value takes, in memory and in bytes.
-        early: Levels that a leaf replaces, where nothing else is said.
+    A number stands for the group in the header of a batch; a value takes so many bits in memory and in bytes; a leaf
+    replaces so many levels where nothing else is said.
     """
 
     name: str
@@ -175,7 +171,7 @@ MAGIC = b"OGK1"
 _WHAT = "batch of keys"
 _COUNT = struct.Struct("<I")
 HEADER_BYTES = len(MAGIC) + 4 + _COUNT.size + STUDY_BYTES
-_SEED, _CONTROL = np.dtype("<u8"), np.dtype("u1")
+_SEED = np.dtype("<u8")
 
 
 def front(shape: KeyShape, study: bytes, count: int) -> bytes:
@@ -187,10 +183,6 @@ def front(shape: KeyShape, study: bytes, count: int) -> bytes:
 
 def _described(shape: KeyShape) -> bytes:
     return bytes([shape.arithmetic.number, shape.bits, shape.leaf_bits, 0])
-
-
-def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> memoryview:
-    return np.ascontiguousarray(array, dtype=dtype).data
 
 
 def _numbers(data: UInt8, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -256,32 +248,13 @@ class KeyBatch:
         )
 
     def to_bytes(self) -> bytes:
-        """The batch as bytes, in the format above.
-
-        Raises:
-            ParameterError: it has 2^32 keys or more.
-        """
-        dtype = self.shape.dtype
-        packed: list[bytes | memoryview] = [front(self.shape, self.study, len(self)), _packed(self.roots, _SEED)]
-        for level in range(self.shape.levels):
-            packed.append(_packed(self.seeds[level], _SEED))
-            packed.append(_packed(self.values[level], dtype))
-            packed.append(_packed(self.controls[level], _CONTROL))
-        packed.append(_packed(self.leaves, dtype))
-        return b"".join(packed)
+        """The batch as bytes, in the format above."""
+        pieces = (np.ascontiguousarray(each, each.dtype.newbyteorder("<")).data for each in self.pieces())
+        return b"".join([front(self.shape, self.study, len(self)), *pieces])
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview, *, shape: KeyShape, study: bytes) -> KeyBatch:
-        """Read a batch, believing nothing.
-
-        Args:
-            data: Any bytes.
-            shape: What keys of this study look like.
-            study: Digest of the study, 32 bytes.
-
-        Raises:
-            PeerError: the bytes are no batch of keys of this study; one line says why.
-        """
+        """Read a batch of keys of this shape and study, believing nothing."""
         reader = Reader(data, _WHAT)
         reader.expect(MAGIC, "beginning")
         names = ("group", "number of bits", "depth of leaves", "reserved byte")
@@ -320,26 +293,11 @@ class KeyBatch:
         return (*parts, self.leaves)
 
 
-def join(batches: Sequence[KeyBatch]) -> KeyBatch:
-    """Put the keys of several batches of one study and server into one, in their order.
-
-    Raises:
-        ParameterError: there are none, or they differ in shape or study.
-    """
-    if not batches:
-        raise ParameterError("`batches` must have at least one batch of keys")
-    first = batches[0]
-    if any((batch.shape, batch.study) != (first.shape, first.study) for batch in batches):
-        raise ParameterError("`batches` must be of one shape and one study")
-    return KeyBatch(
-        first.shape,
-        first.study,
-        np.concatenate([batch.roots for batch in batches]),
-        np.concatenate([batch.seeds for batch in batches], axis=1),
-        np.concatenate([batch.values for batch in batches], axis=1),
-        np.concatenate([batch.controls for batch in batches], axis=1),
-        np.concatenate([batch.leaves for batch in batches]),
-    )
+def permutations(shape: KeyShape, study: bytes) -> tuple[list[list[Permutation]], Permutation]:
+    """AES under the keys of all blocks of each level, by number, and of the leaf; not for two threads at once."""
+    blocks = (Block.LEFT, Block.RIGHT, Block.VALUES)
+    levels = [[Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)]
+    return levels, Permutation(block_key(study, shape.levels, Block.LEAF))
 
 
 # --- The same work on chunks of many keys, by several threads

@@ -31,7 +31,7 @@ from ogive.pairs import (
     with_replacement,
 )
 from ogive.pairs.designs import most_rounds, pair_keys
-from ogive.pairs.noise import PairNoise
+from ogive.pairs.variance import PairNoise
 from ogive.privacy import ApproxDP, Privacy, PureDP
 from ogive.queries import Answer, PairsQuery
 from ogive.queries.pairs import DESIGNS, NOISES, DesignName

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from ogive.accounting import covers
-from ogive.crypto.twoparty.messages import pair_bytes
+from ogive.crypto.twoparty import pair_bytes
 from ogive.errors import BudgetError, ParameterError
 from ogive.noise import DiscreteLaplace
 from ogive.queries import CellsQuery, DegreesQuery, PairsQuery, ReportsQuery

@@ -21,13 +21,11 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.core.arrays import Bool, Int64
-from ogive.crypto.channels import read_signed, sign
 from ogive.crypto.circuits import separate
 from ogive.crypto.domains import number as written
-from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator, PairParty, PairSettings, drawn_bits
-from ogive.crypto.twoparty.messages import Step, read_bits, write_bits
-from ogive.crypto.twoparty.party import Note
-from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Reader, Suite, read_header
+from ogive.crypto.semi_honest import read_bits, write_bits
+from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator, PairParty, PairSettings, Step, drawn_bits
+from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Note, Reader, Suite, read_header, read_signed, sign
 from ogive.errors import PeerError
 from ogive.pairs.designs import Design, met_anew
 from ogive.study.pairs.study import MOST_PASSES, PairsStudy

@@ -12,13 +12,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ogive.core.arrays import Int64
-from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.domains import number as field
-from ogive.crypto.twoparty import PairSettings, Participant
-from ogive.crypto.twoparty.messages import SEALED_BYTES, Step, body_bytes
-from ogive.crypto.wire import Reader
+from ogive.crypto.twoparty import SEALED_BYTES, PairSettings, Participant, Step, body_bytes
+from ogive.crypto.wire import SIGNATURE_BYTES, Reader
 from ogive.errors import ParameterError, PeerError
 from ogive.pairs.designs import Design
 

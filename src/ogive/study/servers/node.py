@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import HashDomain, derived_key, digest
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
@@ -424,9 +422,7 @@ class Node:
             collected,
             self.number,
             session=session,
-            secret=HKDF(
-                hashes.SHA256(), KEY_BYTES, salt=None, info=HashDomain.UPLOAD_NOISE.encode() + collected.study
-            ).derive(self._secret),
+            secret=derived_key(self._secret, HashDomain.UPLOAD_NOISE.encode() + collected.study),
             random=self._random,
             state=state,
             clients=batch_rows(self.study.messages[self.number][number]),

@@ -29,15 +29,13 @@ from math import prod
 from typing import Any, Self
 
 import numpy as np
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import UInt64
 from ogive.core.checks import Progress
 from ogive.crypto.aggregation import MOST_PARTIES, AggregationParty, AggregationServer, AggregationSettings, Round
+from ogive.crypto.domains import derived_key
 from ogive.errors import DataError, ParameterError, PeerError, quoted
-from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
@@ -226,7 +224,7 @@ class SecAggOpening(Opening[LinearQuery]):
             raise DataError("no party has any records; where their number is public, a release needs at least one")
         settings = self._terms.settings(
             study=self._study(query),
-            release=self._derived(b"release"),
+            release=derived_key(self.secret, b"ogive secagg\nrelease"),
             parties=[key.public_key().public_bytes_raw() for key in self._enrolment.parties],
             server=self._enrolment.server.public_key().public_bytes_raw(),
             length=prod(shape_of(query)),
@@ -242,18 +240,15 @@ class SecAggOpening(Opening[LinearQuery]):
         )
 
     def _vector(self, query: LinearQuery, context: bytes, number: int) -> UInt64:
-        key = self._derived(b"noise" + number.to_bytes(8, "big"))
+        key = derived_key(self.secret, b"ogive secagg\nnoise" + number.to_bytes(8, "big"))
         with self._naming(number):
             return self._parties[number].vector(query, key=key, context=context)
 
     def _naming(self, number: int) -> AbstractContextManager[None]:
         return naming(number - 1, len(self._parties))
 
-    def _derived(self, purpose: bytes) -> bytes:
-        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
-
     def _study(self, query: LinearQuery) -> bytes:
-        about = b"ogive secure aggregation study 1\n" + self._derived(b"release")
+        about = b"ogive secure aggregation study 1\n" + derived_key(self.secret, b"ogive secagg\nrelease")
         return hashlib.sha256(about + public_bytes(query, self._adjacency)).digest()
 
 

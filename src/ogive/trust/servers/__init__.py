@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ogive.core.checks import among, truth, whole
 from ogive.core.parameters import python_only
-from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError
 from ogive.provenance import trust_statement
 from ogive.trust.base import Traffic, TrustOptions, check_classes_named
-from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
+from ogive.trust.servers.uploads import AUTO, DEFAULT_TOLERATED, KEYS, SUMS, TABLES, Promise, Uploads, most_rejected
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency

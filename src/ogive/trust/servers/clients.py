@@ -20,7 +20,7 @@ from ogive.crypto.aes import SEED_BYTES
 from ogive.crypto.comparison import KeyBatch, evaluate_sums
 from ogive.crypto.comparison.evaluation import evaluate_weighed
 from ogive.crypto.comparison.keys import front
-from ogive.crypto.domains import HASH_BYTES, HashDomain, digest, hash_rows, number
+from ogive.crypto.domains import HASH_BYTES, HashDomain, Random, digest, hash_rows, number
 from ogive.crypto.tables import ShareBatch, ShareShape
 from ogive.crypto.wire import HEADER_BYTES, Header, Reader, Suite
 from ogive.errors import PeerError
@@ -62,8 +62,6 @@ UPLOAD = 1
 
 CLIENTS = 0xFFFFFFFF
 """Sender of uploads: clients have no numbers, servers know them by their place in the set."""
-
-Random = Callable[[int], bytes]
 
 
 def upload(

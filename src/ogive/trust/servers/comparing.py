@@ -27,7 +27,7 @@ from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.circuits.arithmetic import MOST_BITS, first_largest, reaches, share_bits
 from ogive.crypto.field import P
-from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
+from ogive.crypto.tables import UploadCost, exchanged_bytes, upload_cost
 from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import Aggregate, Ballots, LabelsQuery
@@ -117,14 +117,15 @@ class Comparison:
 
     def traffic(self) -> Compared:
         """What the two servers send and compute, if every query is checked and as many are answered as may be."""
-        from ogive.crypto.semi_honest import instances_at_once, sent_bytes  # a device that uploads has no group
+        from ogive.crypto.semi_honest import instances_at_once, message_bytes  # a device that uploads has no group
 
         sent, gates, bits = np.zeros(2, np.int64), 0, 0
         for circuit, queries in ((self.check, len(self.query.ballots.queries)), (self.label, self.query.max_answers)):
             if circuit is not None:
                 size = instances_at_once(circuit)
                 for start in range(0, queries, size):
-                    sent += sent_bytes(circuit, min(size, queries - start))
+                    transfer, extension, garbled = message_bytes(circuit, min(size, queries - start))
+                    sent += (transfer + garbled, extension)
                 gates += queries * circuit.ands
                 bits += queries * circuit.evaluator_bits
         return Compared(int(sent[GARBLER]), int(sent[EVALUATOR]), gates, bits)

@@ -24,8 +24,14 @@ import numpy as np
 from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.semi_honest import SemiHonestEvaluator, SemiHonestGarbler, Task, instances_at_once
-from ogive.crypto.twoparty.messages import read_bits, write_bits
+from ogive.crypto.semi_honest import (
+    SemiHonestEvaluator,
+    SemiHonestGarbler,
+    Task,
+    instances_at_once,
+    read_bits,
+    write_bits,
+)
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.noise.base import NodeNoise

@@ -34,18 +34,14 @@ from numbers import Number
 from typing import Any, Self
 
 import numpy as np
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.core.arrays import Int64
 from ogive.core.checks import Progress
-from ogive.crypto.domains import HashDomain, digest
-from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
-from ogive.crypto.twoparty.messages import read_bits
+from ogive.crypto.domains import HashDomain, derived_key, digest
+from ogive.crypto.semi_honest import read_bits
 from ogive.crypto.wire import Inbox, Reader, Suite
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.noise import KeyedSource
-from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED, ServedQuery
@@ -62,7 +58,7 @@ from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import ANALYST, ANSWER, Preparation, Server, opened_totals
 from ogive.trust.servers.settings import AggregateUploads, Layout, question_digest, question_number
-from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
+from ogive.trust.servers.uploads import DEFAULT_TOLERATED, KEYS, SUMS, TABLES, Uploads
 from ogive.trust.table import SeveralTables, naming, party_sums, read_parties
 
 # --- The analyst reads what the servers answer, and finds labels from the halves of two of them
@@ -314,8 +310,7 @@ class ServersOpening(Opening[ServedQuery]):
         return decided(self._uploads, aggregate, sum(records.size for records in self._parties))
 
     def _key(self, use: bytes, number: int = 0) -> bytes:
-        info = b"ogive servers\n" + use + number.to_bytes(8, "big")
-        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret)
+        return derived_key(self.secret, b"ogive servers\n" + use + number.to_bytes(8, "big"))
 
     def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
         # summed once: what a file holds may change while a release is open, the release may not

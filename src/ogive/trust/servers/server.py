@@ -37,8 +37,8 @@ import numpy as np
 from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
-from ogive.crypto.sketch import Verifier, most_rejected
-from ogive.crypto.twoparty.messages import write_bits
+from ogive.crypto.semi_honest import write_bits
+from ogive.crypto.sketch import Verifier
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
@@ -52,7 +52,7 @@ from ogive.trust.servers.labeling import Channel, SemiHonestLabeling, Votes
 from ogive.trust.servers.modular import block_ends, measure_modulo, totals_modulo
 from ogive.trust.servers.preparation import Gathered, GatheredMaterial, ServerState, Stop, read_names
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
-from ogive.trust.servers.uploads import SUMS
+from ogive.trust.servers.uploads import SUMS, most_rejected
 
 FROZEN, ANSWER, STATE, LABELS = 2, 3, 4, 5
 """Kinds of messages."""

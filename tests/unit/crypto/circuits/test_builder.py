@@ -21,17 +21,12 @@ def test_gates_come_level_by_level_after_what_they_read(seed):
     own = circuit.inputs + np.arange(circuit.gates)
     assert (circuit.left < own).all()
     assert (circuit.right < own).all()
-    assert [gate for level in circuit.levels for part in (level.ands, level.free) for gate in part] == [
-        *range(circuit.gates)
-    ]
-    assert sum(len(level.ands) for level in circuit.levels) == circuit.ands
-    for number, level in enumerate(circuit.levels):
-        before = circuit.inputs + level.ands.start
-        for gate in level.ands:  # all at once: none reads another of its level
-            assert circuit.kinds[gate] == Gate.AND
-            assert max(circuit.left[gate], circuit.right[gate]) < before
-        assert all(circuit.kinds[gate] != Gate.AND for gate in level.free)
-        assert bool(level.ands) == (number > 0)
+    depth = [0] * circuit.inputs  # AND gates on the longest way to each wire
+    places = []
+    for left, right, kind in zip(circuit.left, circuit.right, circuit.kinds, strict=True):
+        depth.append(max(depth[left], depth[right]) + (kind == Gate.AND))
+        places.append((depth[-1], kind != Gate.AND))
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.crypto.circuits.arithmetic import gini, kendall, subtract
+from ogive.crypto.circuits.arithmetic import absolute_difference, kendall, subtract
 from ogive.crypto.circuits.circuit import Builder, Unsigned, arrange, evaluate, separate
 from ogive.crypto.circuits.sampling import (
     LaplaceLaw,
@@ -155,7 +155,7 @@ def test_the_example_of_the_specification_takes_no_more_gates_and_bits():
     law = LaplaceLaw.within(Fraction(1), delta=1e-9, sensitivity=256)
     builder = Builder()
     x, y = builder.garbler("x", 8), builder.evaluator("y", 8)
-    noisy = add_laplace(gini(x, y), law, uniform_bits(builder, law.uniform_bits))
+    noisy = add_laplace(absolute_difference(x, y), law, uniform_bits(builder, law.uniform_bits))
     circuit = builder.finish({"out": noisy})
     assert circuit.ands <= 15 + 922
     assert circuit.evaluator_bits == 8 + 897

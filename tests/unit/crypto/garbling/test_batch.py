@@ -50,11 +50,15 @@ def kendall(y1, z1, y2, z2):
     return arithmetic.kendall((y1, z1), (y2, z2))
 
 
+def squared_difference(x, y):
+    return arithmetic.square(arithmetic.absolute_difference(x, y))
+
+
 KERNELS = {
-    "gini": (arithmetic.gini, 5, 1),
-    "squared difference": (arithmetic.squared_difference, 4, 1),
-    "collision": (arithmetic.collision, 5, 1),
-    "auc strict": (arithmetic.auc_strict, 5, 1),
+    "gini": (arithmetic.absolute_difference, 5, 1),
+    "squared difference": (squared_difference, 4, 1),
+    "collision": (arithmetic.equal, 5, 1),
+    "auc strict": (arithmetic.less, 5, 1),
     "auc half": (arithmetic.auc_half, 5, 1),
     "kendall": (kendall, 3, 2),
 }
@@ -98,11 +102,11 @@ def noisy_circuits():
     builder = Builder()
     x, y = builder.garbler("x", 8), builder.evaluator("y", 8)
     noise = uniform_bits(builder, laplace.uniform_bits)
-    yield builder.finish({"out": add_laplace(arithmetic.gini(x, y), laplace, noise)})
+    yield builder.finish({"out": add_laplace(arithmetic.absolute_difference(x, y), laplace, noise)})
     builder = Builder()
     x, y = builder.garbler("x", 64), builder.evaluator("y", 64)
     noise = uniform_bits(builder, binary.uniform_bits)
-    yield builder.finish({"out": respond_binary(arithmetic.auc_strict(x, y), binary, noise)})
+    yield builder.finish({"out": respond_binary(arithmetic.less(x, y), binary, noise)})
     builder = Builder()
     ours, theirs = ([make(name, 64) for name in "yz"] for make in (builder.garbler, builder.evaluator))
     noise = uniform_bits(builder, ternary.uniform_bits)
@@ -118,7 +122,7 @@ def test_every_gate_of_large_circuits_with_noise_agrees_for_random_inputs(circui
 
 @pytest.mark.parametrize(("pairs", "ends"), [(0, []), (1, [1]), (4095, [4095]), (4096, [4096]), (4097, [4096, 4097])])
 def test_pairs_are_right_on_both_sides_of_a_chunks_end(pairs, ends):
-    circuit = built(arithmetic.gini, 6)
+    circuit = built(arithmetic.absolute_difference, 6)
     assert garbling.pairs_at_once(schedule_of(circuit)) == 4096
     inputs, told = random_inputs(circuit, pairs), []
     found = garbling.garbled_outputs(circuit, *inputs, progress=lambda done, todo: told.append((done, todo)))
@@ -128,7 +132,7 @@ def test_pairs_are_right_on_both_sides_of_a_chunks_end(pairs, ends):
 
 
 def test_chunks_of_large_circuits_are_smaller():
-    circuit = built(arithmetic.gini, 6)
+    circuit = built(arithmetic.absolute_difference, 6)
     plan = schedule_of(circuit)
     # labels of garbler and evaluator and two blocks a gate, 16 bytes each
     bytes_a_pair = 32 * plan.slots + 32 * plan.ands
@@ -160,7 +164,7 @@ def blocks_of(chunk):
 
 
 def test_chunks_and_runs_share_no_label_no_secret_and_no_key(chunks):
-    circuit = built(arithmetic.gini, 4)
+    circuit = built(arithmetic.absolute_difference, 4)
     inputs = random_inputs(circuit, 23)
     for _ in range(2):
         np.testing.assert_array_equal(garbling.garbled_outputs(circuit, *inputs), plain.evaluate(circuit, *inputs))
@@ -176,7 +180,7 @@ def test_chunks_and_runs_share_no_label_no_secret_and_no_key(chunks):
 
 
 def test_random_bytes_make_the_labels_and_not_the_outputs(chunks):
-    circuit = built(arithmetic.gini, 4)
+    circuit = built(arithmetic.absolute_difference, 4)
     inputs = random_inputs(circuit, 9)
     first, again, other = (garbling.garbled_outputs(circuit, *inputs, random=seeded(number)) for number in (1, 1, 2))
     np.testing.assert_array_equal(first, other)
@@ -200,7 +204,7 @@ def test_the_evaluator_is_not_told_its_pairs_values_by_permute_bits(chunks, monk
 
     monkeypatch.setattr(garbling, "evaluate_in_place", seeing)
     monkeypatch.setattr(garbling, "pairs_at_once", lambda plan: 4096)
-    circuit = built(arithmetic.gini, 5)
+    circuit = built(arithmetic.absolute_difference, 5)
     x, y = (np.ones((4096, 5), bool) for _ in range(2))
     garbling.garbled_outputs(circuit, x, y, random=seeded(3))
     # 40 960 fair bits, whatever the inputs: 5 deviations
@@ -219,7 +223,7 @@ def test_a_circuit_may_have_no_gates():
 
 @pytest.mark.parametrize("shapes", [((3, 5), (3, 4)), ((3, 4), (2, 4)), ((3, 4), (3, 4, 1)), ((12,), (3, 4))])
 def test_inputs_of_other_shapes_are_refused(shapes):
-    circuit = built(arithmetic.gini, 4)
+    circuit = built(arithmetic.absolute_difference, 4)
     for evaluate in (garbling.garbled_outputs, plain.evaluate):
         with pytest.raises(ParameterError, match=r"inputs must have the shapes \(pairs, 4\) and \(pairs, 4\), got"):
             evaluate(circuit, *(np.zeros(shape, bool) for shape in shapes))

@@ -11,7 +11,7 @@ from ogive.crypto.semi_honest import (
     SemiHonestGarbler,
     Task,
     instances_at_once,
-    sent_bytes,
+    message_bytes,
 )
 from ogive.errors import ParameterError, PeerError
 
@@ -69,8 +69,7 @@ def test_either_half_alone_is_a_fair_coin_whatever_the_output_is():
 def test_messages_have_the_lengths_that_are_stated():
     for instances in (1, 5, 130):
         messages, _ = meet(task_of(instances), inputs_of(CIRCUIT, instances))
-        found = len(messages[0]) + len(messages[2]), len(messages[1])
-        assert found == sent_bytes(CIRCUIT, instances)
+        assert tuple(map(len, messages)) == message_bytes(CIRCUIT, instances)
 
 
 def test_labels_of_two_sessions_have_nothing_in_common():
@@ -116,6 +115,6 @@ def test_sessions_are_as_large_as_their_messages_may_be():
     for circuit in (CIRCUIT, first_largest(50, 20)):
         size = instances_at_once(circuit)
         assert 1 <= size <= MOST_INSTANCES
-        garbler, evaluator = sent_bytes(circuit, size)
-        assert max(garbler, evaluator) < (1 << 26) + (1 << 14)
+        transfer, extension, garbled = message_bytes(circuit, size)
+        assert max(transfer + garbled, extension) < (1 << 26) + (1 << 14)
     assert instances_at_once(CIRCUIT) == MOST_INSTANCES

@@ -3,9 +3,10 @@
 import random
 
 import pytest
+from helpers.dealer import InsecureDealer
 
 from ogive.crypto.domains import HashDomain, number
-from ogive.crypto.transfer import BaseTransfers, InsecureDealer, base_times, hashed, minus, plus, random_scalar
+from ogive.crypto.transfer import BaseTransfers, base_times, hashed, minus, plus, random_scalar
 from ogive.errors import ParameterError, PeerError
 
 CHOICES = [0, 1, 1, 0, 1, 0, 0, 1]

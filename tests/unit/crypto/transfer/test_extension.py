@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.dealer import InsecureDealer
 
 from ogive.crypto.aes import WordStream, words
 from ogive.crypto.circuits import Gate
@@ -17,7 +18,6 @@ from ogive.crypto.garbling import (
 )
 from ogive.crypto.transfer import (
     BaseTransfers,
-    InsecureDealer,
     bits_of,
     correct_choices,
     correct_zeros,

@@ -8,8 +8,8 @@ from helpers import edwards
 from nacl import bindings
 
 from ogive.crypto import transfer
-from ogive.crypto.channels import agree
 from ogive.crypto.transfer import BaseTransfers, base_times, checked, random_scalar
+from ogive.crypto.wire import agree
 from ogive.errors import PeerError, UnsupportedError
 
 TORSION = edwards.torsion()

@@ -8,8 +8,7 @@ from helpers.scope import is_everything, size
 from helpers.twoparty import EVALUATOR, GARBLER, Notes, Pair, auc_circuit, enrolment, gini_circuit, settings_of
 
 from ogive.crypto.circuits import evaluate
-from ogive.crypto.twoparty import AGGREGATOR, PairAggregator, PairParty
-from ogive.crypto.twoparty.messages import Step
+from ogive.crypto.twoparty import AGGREGATOR, PairAggregator, PairParty, Step, body_bytes
 from ogive.crypto.wire import HEADER_BYTES, Header, Suite
 from ogive.errors import PeerError
 
@@ -211,7 +210,7 @@ def test_points_outside_the_group_end_the_pair_for_who_receives_them(name, at, s
     pair = new_pair(SETTINGS[name])
     pair.run(until=at)
     sender, receiver, data = next(each for each in pair.queue if each[2][5] == step)
-    bad = said(pair, sender, receiver, step, bytes(pair.settings.body_bytes(step)))
+    bad = said(pair, sender, receiver, step, bytes(body_bytes(pair.settings.circuit, step)))
     refused(pair, receiver, bad)
     party = pair.parties[receiver]
     assert party.over

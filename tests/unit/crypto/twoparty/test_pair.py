@@ -19,10 +19,9 @@ from helpers.twoparty import (
 )
 
 from ogive.crypto.circuits import Builder, arrange, evaluate, separate
-from ogive.crypto.circuits.arithmetic import gini
+from ogive.crypto.circuits.arithmetic import absolute_difference
 from ogive.crypto.domains import HashDomain, digest
-from ogive.crypto.twoparty import AGGREGATOR, PairParty, Participant, drawn_bits
-from ogive.crypto.twoparty.messages import Mailbox, Step, pair_bytes
+from ogive.crypto.twoparty import AGGREGATOR, Mailbox, PairParty, Participant, Step, drawn_bits, is_extended, pair_bytes
 from ogive.errors import ParameterError, PeerError
 
 RNG = np.random.default_rng(808)
@@ -60,7 +59,7 @@ def any_bits(circuit):
 def test_outputs_are_those_of_a_plain_evaluation(name):
     circuit = CIRCUITS[name]
     settings = settings_of(circuit)
-    assert settings.extended == (name == "gini extended")
+    assert is_extended(settings.circuit) == (name == "gini extended")
     for _ in range(size(3, part=1)):
         garbler, evaluator = any_bits(circuit)
         found = Pair(settings, garbler, evaluator).run()
@@ -73,12 +72,12 @@ def test_transfers_are_extended_from_128_inputs_on(inputs):
     x, y = builder.garbler("x", inputs), builder.evaluator("y", inputs)
     circuit = builder.finish({"same": x.bits[0] ^ y.bits[0], "last": x.bits[-1] & y.bits[-1]})
     settings = settings_of(circuit)
-    assert settings.extended == (inputs >= 128)
+    assert is_extended(settings.circuit) == (inputs >= 128)
     garbler, evaluator = any_bits(circuit)
     pair = Pair(settings, garbler, evaluator)
     found = pair.run()
     assert found.tolist() == [garbler[0] ^ evaluator[0], garbler[-1] & evaluator[-1]]
-    assert len(pair.sent) == 10 + settings.extended
+    assert len(pair.sent) == 10 + is_extended(settings.circuit)
 
 
 def test_noise_that_neither_party_knows_is_added_to_the_kernel():
@@ -262,7 +261,7 @@ def test_bits_of_values_and_noise_are_drawn_by_the_names_of_inputs():
     builder = Builder()
     x, wide = builder.garbler("x", 5), builder.garbler("wide", 64)
     noise, y = builder.garbler("noise", 11), builder.evaluator("x", 5)
-    circuit = builder.finish({"d": gini(x, y), "w": wide.bits[63] & noise.bits[0]})
+    circuit = builder.finish({"d": absolute_difference(x, y), "w": wide.bits[63] & noise.bits[0]})
     bits = drawn_bits(circuit.garbler, {"wide": (1 << 64) - 2, "x": 6}, random=lambda count: b"\x81\x40"[:count])
     assert bits.dtype == bool
     assert bits[:5].tolist() == [False, True, True, False, False]

@@ -8,7 +8,7 @@ import pytest
 from helpers.pairs_network import Network, person_of, study_of
 from helpers.scope import size
 
-from ogive.crypto.twoparty.messages import Step
+from ogive.crypto.twoparty import Step
 from ogive.errors import PeerError
 from ogive.pairs import permutations, round_robin, with_replacement
 from ogive.study.pairs.study import read_user

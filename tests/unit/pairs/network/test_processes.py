@@ -7,7 +7,7 @@ import pytest
 from helpers.pairs_network import Processes, collector_of, study_of
 from helpers.twoparty import gini_circuit
 
-from ogive.crypto.twoparty.messages import Step, pair_bytes
+from ogive.crypto.twoparty import Step, is_extended, pair_bytes
 from ogive.pairs import round_robin
 
 pytestmark = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def bodies(carried):
 def test_noise_is_drawn_by_both_processes_also_where_transfers_are_extended():
     circuit = gini_circuit(6, digits=7, precision=20)
     study = study_of(np.array([[0, 1]]), 2, circuits={1: circuit})
-    assert study.settings(0, np.array([0, 1])).extended
+    assert is_extended(study.settings(0, np.array([0, 1])).circuit)
     with Processes(study, VALUES[:2]) as run:
         found = run.collect(collector_of(study))
     assert abs(found.values(0)["noisy"] - 55) <= 1 << 7

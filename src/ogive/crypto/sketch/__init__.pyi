@@ -1,9 +1,0 @@
-from .claims import AmountClaim as AmountClaim
-from .claims import CellClaim as CellClaim
-from .claims import Claim as Claim
-from .claims import StepClaim as StepClaim
-from .rejections import DEFAULT_TOLERATED as DEFAULT_TOLERATED
-from .rejections import most_rejected as most_rejected
-from .verifier import Check as Check
-from .verifier import Uploads as Uploads
-from .verifier import Verifier as Verifier
