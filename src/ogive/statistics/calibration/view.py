@@ -16,7 +16,7 @@ from ogive.showing.chapter import Chapter, Picture
 from ogive.showing.chart import Line, Mark, SquareChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
-from ogive.showing.view import View, level
+from ogive.showing.view import Rows, View, level
 from ogive.statistics.calibration.estimate import SURPRISING, Calibration, CalibrationGroup
 
 READING = (
@@ -107,7 +107,7 @@ class CalibrationView(View):
         return "probability", "records", "predicted", "observed", f"{level(self.found)} CI, all groups at once"
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Rows:
         lines = []
         for group in self.found.groups:
             ends, shares = group.interval, (group.mean_predicted, group.observed_share)

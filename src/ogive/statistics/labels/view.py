@@ -16,7 +16,7 @@ from ogive.noise import DiscreteGaussian
 from ogive.showing import words
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, legend, lighten, new_axes, styled
-from ogive.showing.view import View
+from ogive.showing.view import Rows, View
 from ogive.statistics.labels.estimate import LabelsEstimate
 
 _SHOWN_CLASSES = 12
@@ -66,7 +66,7 @@ class LabelsEstimateView(View):
         return int(self.given.sum()) - self.found.answered
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Rows:
         given = self.given
         most = np.argsort(-given, kind="stable")[:_SHOWN_CLASSES]
         rows = [(str(place), f"{given[place]:,}") for place in sorted(most.tolist())]

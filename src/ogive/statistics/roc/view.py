@@ -18,7 +18,7 @@ from ogive.showing.chapter import Picture
 from ogive.showing.chart import SMALL, Line, Ribbon, SquareChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
-from ogive.showing.view import View
+from ogive.showing.view import Rows, View
 from ogive.statistics.confidence import Target
 from ogive.statistics.contrast import Number
 from ogive.statistics.roc.estimate import AucInterval, RocEstimate
@@ -139,7 +139,7 @@ class RocEstimateView(View):
         return ("called positive", "sensitivity (TPR)", "specificity (TNR)") if self.found.defined else ()
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Rows:
         found, lines = self.found, []
         if not found.defined:
             return []
