@@ -5,11 +5,11 @@ Figures are made without pyplot and its global state.
 
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
 from ogive.statistics.boxplot.view import plot_boxes
-from ogive.statistics.calibration.picture import draw as plot_reliability
+from ogive.statistics.calibration.view import plot_reliability
 from ogive.statistics.curve.view import plot_curve, plot_quantiles, plot_shares, plot_steps
-from ogive.statistics.labels.picture import draw as plot_labels
-from ogive.statistics.roc.picture import draw as plot_roc
-from ogive.statistics.ustatistic.picture import draw as plot_interval
+from ogive.statistics.labels.view import plot_labels
+from ogive.statistics.roc.view import plot_roc
+from ogive.statistics.ustatistic.view import plot_interval
 
 __all__ = [
     "BLUE",

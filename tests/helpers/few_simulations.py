@@ -3,8 +3,8 @@
 from helpers.scope import is_everything
 
 FEWEST = {
-    "statistics.calibration.intervals.SIMULATIONS": 199,
-    "statistics.calibration.null.SIMULATIONS": 199,
+    "statistics.calibration.simulated.BOUNDED": 199,
+    "statistics.calibration.simulated.TESTED": 199,
     "statistics.crosstab.independence.SIMULATIONS": 199,
     "statistics.curve.bands.approximating.SIMULATIONS": 299,
     "statistics.curve.bands.band.SIMULATIONS": 199,

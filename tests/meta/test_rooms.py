@@ -88,7 +88,7 @@ def test_every_class_has_the_rooms_that_it_asks_for():
     asked = uses(ROOT, "ogive")
     for name in sorted({path.parent.name for path in (ROOT / "statistics").glob("*/estimate.py")}):
         importlib.import_module(f"ogive.statistics.{name}.estimate")
-    assert {each.room for each in asked} >= {"text", "picture"}
+    assert {each.room for each in asked} >= {"text", "view"}
     assert missing(asked) == []
 
 

@@ -213,7 +213,7 @@ class ReadingOptions:
             self.refuse()
 
     def _lines(self, estimate: RocEstimate) -> list[str]:
-        from ogive.statistics.roc.text import partial_lines, rate_line
+        from ogive.statistics.roc.view import partial_lines, rate_line
 
         lines: list[str] = []
         if self.max_fpr is not None:

@@ -1,6 +1,6 @@
 """Modules that are loaded by name when they are used.
 
-What people see of an object lies beside its class: `text.py`, `picture.py` of the same folder. These modules
+What people see of an object lies beside its class: `view.py`, or `text.py` of the same folder. These modules
 know the class; the class does not know them. And the public names of a package are loaded from the modules that its
 stub, `__init__.pyi`, names, so that importing the package is quick.
 """
@@ -16,7 +16,7 @@ _IMPORT = re.compile(r"^from \.([\w.]*) import (\w+) as (\w+)$", re.MULTILINE)
 
 
 def room(of: type, name: str) -> ModuleType:
-    """The module `name` in the folder of a class's module, for example `ogive.statistics.roc.text`."""
+    """The module `name` in the folder of a class's module, for example `ogive.statistics.roc.view`."""
     return import_module(f"{of.__module__.rpartition('.')[0]}.{name}")
 
 

@@ -147,6 +147,9 @@ class View:
 
     found: Any
 
+    truth: Any = None
+    """The exact estimate beside which a chapter is written; None elsewhere."""
+
     facts_width: ClassVar[int] = 12
     """Letters of a name of `facts` in text, the colon included."""
 
@@ -319,6 +322,11 @@ class View:
         return None
 
     @property
+    def truth_for(self) -> str:
+        """What a truth would be for, in the error that refuses it."""
+        return self.subject
+
+    @property
     def truth_words(self) -> str:
         """What an exact estimate must be, to stand beside this one."""
         return f"the exact {self.name}"
@@ -330,7 +338,7 @@ class View:
     def check_truth(self, truth: Any) -> None:
         """Refuse to show what is no exact estimate of the same question beside this one."""
         if type(truth) is not type(self.found) or truth.private or not self.alike(truth):
-            raise ParameterError(f"the truth for {self.subject} must be {self.truth_words}")
+            raise ParameterError(f"the truth for {self.truth_for} must be {self.truth_words}")
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
         """Tables of a chapter: the own one, and that of the view of the exact estimate where there is one."""
@@ -383,7 +391,7 @@ class View:
 
         if truth is not None:
             self.check_truth(truth)
-        found = self.found
+        found, self.truth = self.found, truth
         assert found.provenance is not None, "released"
         exact = truth.view() if truth is not None and found.private else None
         error, released = (

@@ -153,12 +153,11 @@ def test_precision_and_lift_have_the_bands_of_their_estimates():
     import numpy as np
 
     import ogive
-    from ogive.statistics.roc.picture import chapter
 
     rng = np.random.default_rng(4)
     labels = (rng.random(5_000) < 0.3).astype(int)
     roc = ogive.roc(rng.normal(labels, 1), labels, bounds=(-4, 6), outside="clip", privacy=ogive.PureDP(1))
-    found = [picture.chart for picture in chapter(roc, None).pictures]
+    found = [picture.chart for picture in roc.view().chapter().pictures]
     assert [chart.title for chart in found[1:]] == ["Precision and recall", "Lift"]
     for chart, band in zip(found[1:], (roc.precision_recall_band(0.95), roc.lift_band(0.95)), strict=True):
         places, low, high = band.outline()

@@ -15,8 +15,8 @@ from ogive.pate import Ballots, ConfidentGNMax, LargestMargins, label
 from ogive.report import chart_svg, render_report, summarize
 from ogive.report.page import chapter_of
 from ogive.statistics.bounds.statistic import Bounds
-from ogive.statistics.calibration.picture import p_value_words
 from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.calibration.view import p_value_words
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.roc.statistic import Roc
 

@@ -14,7 +14,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.releasing.release import release
 from ogive.statistics.roc.statistic import Roc
-from ogive.statistics.roc.text import told_threshold
+from ogive.statistics.roc.view import told_threshold
 from ogive.strategies import design_path, design_square_root
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import Central, Clear

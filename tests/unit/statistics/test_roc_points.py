@@ -10,7 +10,6 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from ogive.releasing.release import release
 from ogive.statistics.roc.points import distance, value_after, value_before
 from ogive.statistics.roc.statistic import Roc
-from ogive.statistics.roc.text import operating_points
 from ogive.trust import Clear
 
 
@@ -132,7 +131,7 @@ def test_thresholds_are_shown_with_few_digits_and_are_still_told_from_each_other
     scores = rng.uniform(*bounds, 4000)
     labels = (rng.uniform(*bounds, 4000) < scores).astype(int)
     roc = release(Roc("s", "y", bounds, bins=bins), trust=Clear({"s": scores, "y": labels}))
-    for (shown, *_), share in zip(operating_points(roc), (0.05, 0.1, 0.2, 0.5), strict=True):
+    for (shown, *_), share in zip(roc.view().rows, (0.05, 0.1, 0.2, 0.5), strict=True):
         number = shown.removeprefix("> ").replace(",", "")
         place = roc.thresholds[np.searchsorted(roc.fpr, share, side="right") - 1]
         assert roc.thresholds[np.argmin(np.abs(roc.thresholds - float(number)))] == place

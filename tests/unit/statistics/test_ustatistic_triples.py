@@ -16,7 +16,6 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.releasing.release import release
 from ogive.statistics import Ustatistic
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
-from ogive.statistics.ustatistic.picture import chapter
 from ogive.trust import Central, Clear, Local, Pairs, SecAgg
 
 RNG = np.random.default_rng(4)
@@ -135,7 +134,7 @@ def test_a_statistic_and_its_estimate_are_plain_data():
 
 def test_the_report_speaks_of_triples():
     found = released(DIFFER, Central(TABLE), PureDP(1))
-    assert "about triples of records" in " ".join(map(str, chapter(found, None).released))
+    assert "about triples of records" in " ".join(map(str, found.view().chapter().released))
 
 
 def test_a_plan_predicts_the_errors():

@@ -19,12 +19,11 @@ from ogive.provenance import Provenance
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
 from ogive.queries.sums import FORMS, GroupSumsQuery
 from ogive.statistics.base import Estimate
-from ogive.statistics.calibration.intervals import share_intervals
-from ogive.statistics.calibration.null import bootstrap_p_value
+from ogive.statistics.calibration.simulated import bootstrap_p_value, share_intervals
 from ogive.statistics.calibration.sums import CONSTANTS, Measured, Sums, Within, debiased, statistic
+from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import check_level
-from ogive.statistics.curve import estimate as curve_json
-from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.plain_json import Fields, check_price, is_number, is_whole, noise_law
 
 SURPRISING = 0.05
@@ -95,6 +94,7 @@ class Calibration(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.calibration/1"
+    article: ClassVar[str] = "a calibration"
 
     curve: Curve
     label: Label
@@ -300,6 +300,87 @@ class Calibration(Estimate):
             observed = float(np.abs(mine.observed_share[seen] - line).max())
         return {"statistic": gap / exact if exact > 0 else (0.0 if gap == 0 else math.inf), "observed": observed}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `results` follow from the other fields and are not read back."""
+        measured = self.measured
+        return {
+            "schema": self.schema,
+            "curve": self.curve.to_dict(),
+            "label": self.label.to_dict(),
+            "bounds": self.bounds.to_dict(),
+            "form": measured.form,
+            "bits": measured.bits,
+            "constants": measured.constants,
+            "expected_noise": None if measured.expected is None else measured.expected.to_dict(),
+            "observed_noise": None if measured.observed is None else measured.observed.to_dict(),
+            "values": self.values.tolist(),
+            "total": self.total,
+            "p_value": finite(self.p_value),
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "floor": self.floor,
+            "confidence_level": self.confidence_level,
+            "results": self.results(),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    def results(self) -> dict[str, Any]:
+        """The test, and each group; None where there is no number."""
+        rows = [
+            {
+                "low": group.low,
+                "high": group.high,
+                "expected": list(group.expected),
+                "observed": list(group.observed),
+                "mean_predicted": finite(group.mean_predicted),
+                "observed_share": finite(group.observed_share),
+                "interval": list(group.interval),
+            }
+            for group in self.groups
+        ]
+        return {
+            "defined": self.defined,
+            "statistic": finite(self.statistic),
+            "debiased_statistic": finite(self.debiased_statistic),
+            "chi_square_p_value": finite(self.chi_square_p_value),
+            "groups": rows,
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Self:
+        known = Fields.of(data, cls.schema, cls.article, _NEEDED)
+        bounds = read_grid(data["bounds"])
+        if bounds.low != 0 or bounds.high != 1 or bounds.unit != "number":
+            raise DataError("the groups of a calibration must reach from 0 to 1")
+        measured = _measured(data)
+        freedom, floor, p_value = data["degrees_of_freedom"], data["floor"], data["p_value"]
+        if not (is_whole(freedom) and freedom >= 1):
+            raise DataError("the field 'degrees_of_freedom' of a calibration must be a whole number of at least 1")
+        if not (is_number(floor) and floor > 0):
+            raise DataError("the field 'floor' of a calibration must be a number above 0")
+        if p_value is not None and not (is_number(p_value) and 0 <= p_value <= 1):
+            raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")
+        curve, provenance = Curve.from_dict(data["curve"]), known.provenance()
+        label, sums = known.label(), None
+        if measured.expected is not None and measured.observed is not None:
+            groups = GroupSums(Binning(curve.column, bounds, "refuse"), label, measured.bits)
+            sums = GroupSumsQuery(groups, measured.expected, measured.observed, measured.form)
+        if curve.provenance != provenance:
+            raise DataError("the curve of this calibration is of another release")
+        check_price(provenance, [(curve.strategy, curve.adjacency)], None if sums is None else sums.price)
+        return cls(
+            curve=curve,
+            label=label,
+            bounds=bounds,
+            values=_values(data["values"], measured.rows, bounds.bins),
+            measured=measured,
+            total=known.total(),
+            p_value=math.nan if p_value is None else float(p_value),
+            degrees_of_freedom=freedom,
+            floor=float(floor),
+            confidence_level=known.chance("confidence_level"),
+            provenance=provenance,
+        )
+
 
 def _pair(counts: Float64) -> tuple[float, float]:
     negatives, positives = counts.tolist()
@@ -308,112 +389,10 @@ def _pair(counts: Float64) -> tuple[float, float]:
 
 # --- Plain data, which need not be trusted
 
-SCHEMA = Calibration.schema
-
 _NEEDED = (
-    "curve",
-    "label",
-    "bounds",
-    "form",
-    "bits",
-    "constants",
-    "expected_noise",
-    "observed_noise",
-    "values",
-    "total",
-    "p_value",
-    "degrees_of_freedom",
-    "floor",
-    "confidence_level",
-    "provenance",
+    *("curve", "label", "bounds", "form", "bits", "constants", "expected_noise", "observed_noise", "values", "total"),
+    *("p_value", "degrees_of_freedom", "floor", "confidence_level", "provenance"),
 )
-
-
-def to_dict(calibration: Calibration) -> dict[str, Any]:
-    """Plain data; `results` follow from the other fields and are not read back."""
-    measured = calibration.measured
-    return {
-        "schema": SCHEMA,
-        "curve": calibration.curve.to_dict(),
-        "label": calibration.label.to_dict(),
-        "bounds": calibration.bounds.to_dict(),
-        "form": measured.form,
-        "bits": measured.bits,
-        "constants": measured.constants,
-        "expected_noise": None if measured.expected is None else measured.expected.to_dict(),
-        "observed_noise": None if measured.observed is None else measured.observed.to_dict(),
-        "values": calibration.values.tolist(),
-        "total": calibration.total,
-        "p_value": _number_or_null(calibration.p_value),
-        "degrees_of_freedom": calibration.degrees_of_freedom,
-        "floor": calibration.floor,
-        "confidence_level": calibration.confidence_level,
-        "results": _results(calibration),
-        "provenance": None if calibration.provenance is None else calibration.provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> Calibration:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "a calibration", _NEEDED)
-    bounds = curve_json.read_grid(data["bounds"])
-    if bounds.low != 0 or bounds.high != 1 or bounds.unit != "number":
-        raise DataError("the groups of a calibration must reach from 0 to 1")
-    measured = _measured(data)
-    freedom, floor, p_value = data["degrees_of_freedom"], data["floor"], data["p_value"]
-    if not (is_whole(freedom) and freedom >= 1):
-        raise DataError("the field 'degrees_of_freedom' of a calibration must be a whole number of at least 1")
-    if not (is_number(floor) and floor > 0):
-        raise DataError("the field 'floor' of a calibration must be a number above 0")
-    if p_value is not None and not (is_number(p_value) and 0 <= p_value <= 1):
-        raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")
-    curve, provenance = Curve.from_dict(data["curve"]), known.provenance()
-    label, sums = known.label(), None
-    if measured.expected is not None and measured.observed is not None:
-        groups = GroupSums(Binning(curve.column, bounds, "refuse"), label, measured.bits)
-        sums = GroupSumsQuery(groups, measured.expected, measured.observed, measured.form)
-    if curve.provenance != provenance:
-        raise DataError("the curve of this calibration is of another release")
-    check_price(provenance, [(curve.strategy, curve.adjacency)], None if sums is None else sums.price)
-    return Calibration(
-        curve=curve,
-        label=label,
-        bounds=bounds,
-        values=_values(data["values"], measured.rows, bounds.bins),
-        measured=measured,
-        total=known.total(),
-        p_value=math.nan if p_value is None else float(p_value),
-        degrees_of_freedom=freedom,
-        floor=float(floor),
-        confidence_level=known.chance("confidence_level"),
-        provenance=provenance,
-    )
-
-
-def _results(calibration: Calibration) -> dict[str, Any]:
-    rows = (
-        {
-            "low": group.low,
-            "high": group.high,
-            "expected": list(group.expected),
-            "observed": list(group.observed),
-            "mean_predicted": _number_or_null(group.mean_predicted),
-            "observed_share": _number_or_null(group.observed_share),
-            "interval": list(group.interval),
-        }
-        for group in calibration.groups
-    )
-    return {
-        "defined": calibration.defined,
-        "statistic": _number_or_null(calibration.statistic),
-        "debiased_statistic": _number_or_null(calibration.debiased_statistic),
-        "chi_square_p_value": _number_or_null(calibration.chi_square_p_value),
-        "groups": list(rows),
-    }
-
-
-def _number_or_null(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _measured(data: dict[str, Any]) -> Measured:

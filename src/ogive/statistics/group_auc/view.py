@@ -31,6 +31,7 @@ class GroupAucEstimateView(View):
     """A table of all pairs, and a line for each group."""
 
     found: GroupAucEstimate
+    truth_words = "exact, of the same bins, groups and classes"
 
     @property
     def name(self) -> str:
@@ -178,11 +179,9 @@ class GroupAucEstimateView(View):
     def alike(self, truth: GroupAucEstimate) -> bool:
         return truth.domain == self.found.domain
 
-    def check_truth(self, truth: Any) -> None:
-        """Refuse what is no exact estimate of the same question."""
-        if type(truth) is not type(self.found) or truth.private or not self.alike(truth):
-            score = self.found.score.column
-            raise ParameterError(f"the truth for {score} must be exact, of the same bins, groups and classes")
+    @property
+    def truth_for(self) -> str:
+        return self.found.score.column
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
         """All pairs, each group, and the exact areas of all pairs."""

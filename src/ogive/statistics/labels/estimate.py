@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,8 +14,80 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import Ballots
 from ogive.statistics.base import Estimate
+from ogive.statistics.codecs import Codec, Read, optional, stored
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law
 from ogive.strategies.counts import MOST_BITS
+
+# --- Plain data of the fields, which need not be trusted
+
+
+def _listed(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+def _read_aggregator(known: Fields, name: str, _: Read) -> dict[str, Any]:
+    data = known.data[name]
+    named = isinstance(data, dict) and is_text(data.get("name"))
+    if not named or not all(is_text(key) and _is_plain(value) for key, value in data.items()):
+        raise DataError("the aggregator of labels must be an object of a name, numbers and short texts")
+    return dict(data)
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or is_text(value) or is_number(value)
+
+
+def _read_ballots(known: Fields, name: str, _: Read) -> Ballots:
+    data = known.data[name]
+    queries = data.get("queries") if isinstance(data, dict) else None
+    if not isinstance(queries, list) or not all(map(is_text, queries)) or not is_whole(data.get("classes")):
+        raise DataError("the ballots of labels must have queries, a list of short texts, and classes, a whole number")
+    try:
+        return Ballots(tuple(queries), data["classes"])
+    except ParameterError as problem:
+        raise DataError(f"the ballots of labels: {plain(problem)}") from None
+
+
+def _read_labels(known: Fields, name: str, read: Read) -> Int64:
+    labels, (queries, classes) = known.data[name], read["ballots"].shape
+    if not _listed(labels, queries) or not all(is_whole(each) and -1 <= each < classes for each in labels):
+        raise DataError(f"the field 'labels' of labels must be {queries} numbers from -1 to {classes - 1}")
+    return np.array(labels, dtype=np.int64)
+
+
+def _read_taught(known: Fields, name: str, read: Read) -> Bool:
+    taught, queries = known.data[name], read["ballots"].shape[0]
+    if not _listed(taught, queries) or not all(isinstance(each, bool) for each in taught):
+        raise DataError(f"the field 'taught' of labels must be {queries} truth values")
+    return np.array(taught, dtype=np.bool_)
+
+
+def _read_asked(known: Fields, name: str, read: Read) -> int:
+    asked, queries = known.data[name], read["ballots"].shape[0]
+    if not (is_whole(asked) and 0 <= asked <= queries):
+        raise DataError(f"the field 'asked' of labels must be a number from 0 to {queries}")
+    return asked
+
+
+def _read_opened(known: Fields, name: str, read: Read) -> Int64:
+    opened, (queries, classes) = known.data[name], read["ballots"].shape
+    if not _listed(opened, queries) or not all(_listed(row, classes) and all(map(is_whole, row)) for row in opened):
+        raise DataError(f"the opened votes of labels must be {queries} lists of {classes} whole numbers, or null")
+    return np.array(opened, dtype=np.int64)
+
+
+def _read_bits(known: Fields, name: str, _: Read) -> int:
+    bits = known.data[name]
+    if not (is_whole(bits) and 0 <= bits <= MOST_BITS):
+        raise DataError(f"the bits of labels must be a whole number from 0 to {MOST_BITS}")
+    return bits
+
+
+def _array(read: Callable[[Fields, str, Read], Any]) -> Codec:
+    return Codec(lambda values: values.tolist(), read)
+
+
+_LAW = Codec(lambda law: law.to_dict(), lambda known, name, _: noise_law(known.data[name], known.what))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,16 +108,17 @@ class LabelsEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.labels/1"
+    article: ClassVar[str] = "labels"
 
-    aggregator: dict[str, Any]
-    ballots: Ballots
-    labels: Int64
-    taught: Bool
-    asked: int
-    opened: Int64 | None
-    bits: int
-    law: DiscreteGaussian | DiscreteLaplace | None
-    total: int | None
+    aggregator: dict[str, Any] = stored(Codec(dict, _read_aggregator))
+    ballots: Ballots = stored(Codec(Ballots.to_dict, _read_ballots))
+    labels: Int64 = stored(_array(_read_labels))
+    taught: Bool = stored(_array(_read_taught))
+    asked: int = stored(Codec(int, _read_asked))
+    opened: Int64 | None = stored(optional(_array(_read_opened)))
+    bits: int = stored(Codec(int, _read_bits))
+    law: DiscreteGaussian | DiscreteLaplace | None = stored(optional(_LAW))
+    total: int | None = stored(Codec(lambda total: total, lambda known, name, _: known.total()))
     provenance: Provenance | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -89,89 +163,10 @@ class LabelsEstimate(Estimate):
         answered = abs(self.answered - truth.answered) / len(self.labels)
         return {"wrong": float(differ.mean()) if differ.size else 0.0, "answered": answered}
 
-
-# --- Plain data, which need not be trusted
-
-SCHEMA = LabelsEstimate.schema
-
-_NEEDED = ("aggregator", "ballots", "labels", "taught", "asked", "opened", "bits", "law", "total", "provenance")
-
-
-def to_dict(estimate: LabelsEstimate) -> dict[str, Any]:
-    """Plain data of labels."""
-    provenance = estimate.provenance
-    return {
-        "schema": SCHEMA,
-        "aggregator": estimate.aggregator,
-        "ballots": estimate.ballots.to_dict(),
-        "labels": estimate.labels.tolist(),
-        "taught": estimate.taught.tolist(),
-        "asked": estimate.asked,
-        "opened": None if estimate.opened is None else estimate.opened.tolist(),
-        "bits": estimate.bits,
-        "law": None if estimate.law is None else estimate.law.to_dict(),
-        "total": estimate.total,
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> LabelsEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "labels", _NEEDED)
-    ballots = _ballots(data["ballots"])
-    queries, classes = ballots.shape
-    labels, taught = data["labels"], data["taught"]
-    if not _listed(labels, queries) or not all(is_whole(each) and -1 <= each < classes for each in labels):
-        raise DataError(f"the field 'labels' of labels must be {queries} numbers from -1 to {classes - 1}")
-    if not _listed(taught, queries) or not all(isinstance(each, bool) for each in taught):
-        raise DataError(f"the field 'taught' of labels must be {queries} truth values")
-    if any(by_teachers and label < 0 for by_teachers, label in zip(taught, labels, strict=True)):
-        raise DataError("labels that teachers gave must be classes")
-    asked, bits, opened = data["asked"], data["bits"], data["opened"]
-    if not (is_whole(asked) and 0 <= asked <= queries):
-        raise DataError(f"the field 'asked' of labels must be a number from 0 to {queries}")
-    if sum(label >= 0 for label in labels) > asked:
-        raise DataError("labels must be of queries that were asked, and there are more of them")
-    if not (is_whole(bits) and 0 <= bits <= MOST_BITS):
-        raise DataError(f"the bits of labels must be a whole number from 0 to {MOST_BITS}")
-    if opened is not None and not (
-        _listed(opened, queries) and all(_listed(row, classes) and all(map(is_whole, row)) for row in opened)
-    ):
-        raise DataError(f"the opened votes of labels must be {queries} lists of {classes} whole numbers, or null")
-    return LabelsEstimate(
-        aggregator=_aggregator(data["aggregator"]),
-        ballots=ballots,
-        labels=np.array(labels, dtype=np.int64),
-        taught=np.array(taught, dtype=np.bool_),
-        asked=asked,
-        opened=None if opened is None else np.array(opened, dtype=np.int64),
-        bits=bits,
-        law=noise_law(data["law"], "labels"),
-        total=known.total(),
-        provenance=known.provenance(),
-    )
-
-
-def _listed(value: Any, length: int) -> bool:
-    return isinstance(value, list) and len(value) == length
-
-
-def _ballots(data: Any) -> Ballots:
-    queries = data.get("queries") if isinstance(data, dict) else None
-    if not isinstance(queries, list) or not all(map(is_text, queries)) or not is_whole(data.get("classes")):
-        raise DataError("the ballots of labels must have queries, a list of short texts, and classes, a whole number")
-    try:
-        return Ballots(tuple(queries), data["classes"])
-    except ParameterError as problem:
-        raise DataError(f"the ballots of labels: {plain(problem)}") from None
-
-
-def _aggregator(data: Any) -> dict[str, Any]:
-    plain = isinstance(data, dict) and is_text(data.get("name"))
-    if not plain or not all(is_text(name) and _is_plain(value) for name, value in data.items()):
-        raise DataError("the aggregator of labels must be an object of a name, numbers and short texts")
-    return dict(data)
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or is_text(value) or is_number(value)
+    def check_stored(self, known: Fields) -> None:
+        """Refuse labels that nobody can have given."""
+        given = self.labels >= 0
+        if np.any(self.taught & ~given):
+            raise DataError("labels that teachers gave must be classes")
+        if given.sum() > self.asked:
+            raise DataError("labels must be of queries that were asked, and there are more of them")

@@ -65,6 +65,7 @@ class RocEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.roc/1"
+    article: ClassVar[str] = "a ROC curve"
 
     negatives: Curve
     positives: Curve
@@ -503,7 +504,8 @@ class RocEstimate(Estimate):
             target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
         """
-        return room(type(self), "picture").draw(self, ax, confidence_level=confidence_level, target=target, **style)
+        options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
+        return self.view().draw(ax, **options, **style)
 
     def plot_precision_recall(
         self,
@@ -525,7 +527,7 @@ class RocEstimate(Estimate):
             ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
         """
         band = None if confidence_level is None else self.precision_recall_band(confidence_level, target=target)
-        return room(type(self), "picture").draw_precision_recall(self, self.precision_recall(), band, ax, **style)
+        return room(type(self), "view").draw_precision_recall(self, self.precision_recall(), band, ax, **style)
 
     def plot_lift(
         self,
@@ -547,7 +549,38 @@ class RocEstimate(Estimate):
             ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
         """
         band = None if confidence_level is None else self.lift_band(confidence_level, target=target)
-        return room(type(self), "picture").draw_lift(self, self.lift(), band, ax, **style)
+        return room(type(self), "view").draw_lift(self, self.lift(), band, ax, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of an estimate; its provenance is written once."""
+        return {
+            "schema": self.schema,
+            "label": self.label.to_dict(),
+            "positive_when": self.positive_when,
+            "total": self.total,
+            "budget": self.budget,
+            "confidence_level": self.confidence_level,
+            "negatives": {**self.negatives.to_dict(), "provenance": None},
+            "positives": {**self.positives.to_dict(), "provenance": None},
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Self:
+        known = Fields.of(data, cls.schema, cls.article, _NEEDED)
+        label, curve = known.label(), data["negatives"]
+        sizes = isinstance(curve, dict) and curve.get("total") is not None
+        provenance = known.provenance(*((label.column,) if sizes else ()))
+        return cls(
+            label=label,
+            positive_when=known.text("positive_when"),
+            total=known.total(),
+            budget=known.text("budget"),
+            confidence_level=known.chance("confidence_level"),
+            negatives=_class_curve(data["negatives"], provenance),
+            positives=_class_curve(data["positives"], provenance),
+            provenance=provenance,
+        )
 
 
 def _tail(confidence_level: float) -> Fraction:
@@ -558,46 +591,9 @@ def _check_target(target: Target) -> None:
     among(target, "target", TARGETS)
 
 
-# --- Plain data, which need not be trusted
-
-SCHEMA = RocEstimate.schema
-
 _NEEDED = (
     "label", "positive_when", "total", "budget", "confidence_level", "negatives", "positives", "provenance",
 )  # fmt: skip
-
-
-def to_dict(estimate: RocEstimate) -> dict[str, Any]:
-    """Plain data of an estimate; its provenance is written once."""
-    return {
-        "schema": SCHEMA,
-        "label": estimate.label.to_dict(),
-        "positive_when": estimate.positive_when,
-        "total": estimate.total,
-        "budget": estimate.budget,
-        "confidence_level": estimate.confidence_level,
-        "negatives": {**estimate.negatives.to_dict(), "provenance": None},
-        "positives": {**estimate.positives.to_dict(), "provenance": None},
-        "provenance": None if estimate.provenance is None else estimate.provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> RocEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "a ROC curve", _NEEDED)
-    label, curve = known.label(), data["negatives"]
-    sizes = isinstance(curve, dict) and curve.get("total") is not None
-    provenance = known.provenance(*((label.column,) if sizes else ()))
-    return RocEstimate(
-        label=label,
-        positive_when=known.text("positive_when"),
-        total=known.total(),
-        budget=known.text("budget"),
-        confidence_level=known.chance("confidence_level"),
-        negatives=_class_curve(data["negatives"], provenance),
-        positives=_class_curve(data["positives"], provenance),
-        provenance=provenance,
-    )
 
 
 def _class_curve(data: Any, provenance: Provenance | None) -> Curve:

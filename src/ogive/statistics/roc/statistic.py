@@ -256,9 +256,9 @@ def _within(strategy: Strategy, values: Int64, total: int, kind: str) -> tuple[F
 
 def _table(estimate: Any) -> str:
     """A ROC curve as text, with what to do on the command line where its area has no interval."""
-    from ogive.statistics.roc.text import summary
-
-    return summary(estimate, no_interval="no interval with this many thresholds; use fewer --bins for one")
+    view = estimate.view()
+    view.no_interval = "no interval with this many thresholds; use fewer --bins for one"
+    return str(view.text())
 
 
 COMMAND = Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from scipy.special import log_ndtr, ndtr, ndtri
 
@@ -17,6 +17,7 @@ from ogive.privacy import PureDP
 from ogive.provenance import CLEAR, Provenance
 from ogive.queries.kernels import MISSED
 from ogive.statistics.base import OF_RANGE, Estimate
+from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 from ogive.statistics.significance import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
@@ -130,6 +131,7 @@ class UstatisticEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.ustatistic/1"
+    article: ClassVar[str] = "a U-statistic"
     indent: ClassVar[int | None] = 1
 
     kernel: str
@@ -315,13 +317,86 @@ class UstatisticEstimate(Estimate):
         name = TITLES.get(self.kernel, f"Mean of the kernel {self.kernel}")
         return f"{name} of {' and '.join(self.columns)}"
 
+    # Plain data, which need not be trusted
 
-# --- Plain data, which need not be trusted
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
+        return {
+            "schema": self.schema,
+            "kernel": self.kernel,
+            "columns": list(self.columns),
+            "method": self.method,
+            "value": self.value if self.defined else None,
+            "means": [dataclasses.asdict(mean) for mean in self.means],
+            "randomization_error": self.randomization_error,
+            "sampling_error": self.sampling_error,
+            "quantization": self.quantization,
+            "limits": finite(self.limits),
+            "bins": list(self.bins),
+            "records": self.records,
+            "classes": None if self.classes is None else list(self.classes),
+            "clipped": self.clipped,
+            "confidence_level": self.confidence_level,
+            **self._derived(),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+            **({} if self.null_variance is None else {"null_variance": self.null_variance}),
+        }
 
-SCHEMA = UstatisticEstimate.schema
+    def _derived(self) -> dict[str, Any]:
+        return {
+            "sampling_is_a_bound": self.sampling_is_a_bound,
+            "standard_error": self.standard_error,
+            "total_error": self.total_error,
+            "interval": list(self.interval()) if self.defined else None,
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Self:
+        known = Fields.of(data, cls.schema, cls.article, _NEEDED)
+        if data["method"] not in METHODS:
+            raise DataError(f"the method of {known.what} must be one of {', '.join(METHODS)}")
+        columns, classes = _texts(known, "columns"), data["classes"]
+        estimate = cls(
+            kernel=known.text("kernel"),
+            columns=columns,
+            method=data["method"],
+            value=math.nan if data["value"] is None else _number(known, "value"),
+            means=tuple(map(_mean, _list(known, "means"))),
+            randomization_error=_error(known, "randomization_error"),
+            sampling_error=None if data["sampling_error"] is None else _error(known, "sampling_error"),
+            quantization=_error(known, "quantization"),
+            limits=_limits(data["limits"]),
+            bins=_sizes(known, "bins", least=1),
+            records=_records(data["records"]),
+            classes=None if classes is None else _sizes(known, "classes", least=0),
+            clipped=known.flag("clipped"),
+            confidence_level=known.chance("confidence_level"),
+            provenance=known.provenance(*(() if classes is None else columns[-1:])),
+            null_variance=_error(known, "null_variance") if "null_variance" in data else None,
+        )
+        for found in (estimate, dataclasses.replace(estimate, taken_as_normal=True)):
+            wrong = found._contradiction(data)
+            if wrong is None:
+                return found
+        raise DataError(f"the field {quoted(wrong)} of {known.what} contradicts the others")
+
+    def _contradiction(self, data: dict[str, Any]) -> str | None:
+        """Which field of those that people read does not follow from the rest."""
+        for name, wanted in self._derived().items():
+            got = data[name]
+            written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
+            fits = len(written) == len(expected) and all(
+                one is other or (is_number(one) and is_number(other) and math.isclose(one, other, rel_tol=1e-9))
+                for one, other in zip(written, expected, strict=True)
+            )
+            if not fits:
+                return name
+        return None
+
+
 METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
-_WHAT = "a U-statistic"
+_WHAT = UstatisticEstimate.article
 _MOST = 1000
 _NEEDED = (
     "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
@@ -330,112 +405,29 @@ _NEEDED = (
 )  # fmt: skip
 
 
-def to_dict(estimate: UstatisticEstimate) -> dict[str, Any]:
-    """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
-    return {
-        "schema": SCHEMA,
-        "kernel": estimate.kernel,
-        "columns": list(estimate.columns),
-        "method": estimate.method,
-        "value": estimate.value if estimate.defined else None,
-        "means": [
-            {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
-            for mean in estimate.means
-        ],
-        "randomization_error": estimate.randomization_error,
-        "sampling_error": estimate.sampling_error,
-        "quantization": estimate.quantization,
-        "limits": [end if math.isfinite(end) else None for end in estimate.limits],
-        "bins": list(estimate.bins),
-        "records": estimate.records,
-        "classes": None if estimate.classes is None else list(estimate.classes),
-        "clipped": estimate.clipped,
-        "confidence_level": estimate.confidence_level,
-        **_derived(estimate),
-        "provenance": None if estimate.provenance is None else estimate.provenance.to_dict(),
-        **({} if estimate.null_variance is None else {"null_variance": estimate.null_variance}),
-    }
-
-
-def _derived(estimate: UstatisticEstimate) -> dict[str, Any]:
-    interval = list(estimate.interval()) if estimate.defined else None
-    return {
-        "sampling_is_a_bound": estimate.sampling_is_a_bound,
-        "standard_error": estimate.standard_error,
-        "total_error": estimate.total_error,
-        "interval": interval,
-    }
-
-
-def from_dict(data: Any) -> UstatisticEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, _WHAT, _NEEDED)
-    if data["method"] not in METHODS:
-        raise DataError(f"the method of {_WHAT} must be one of {', '.join(METHODS)}")
-    if not isinstance(data["clipped"], bool):
-        raise DataError(f"the field 'clipped' of {_WHAT} must be true or false")
-    columns, classes = _texts(data["columns"]), data["classes"]
-    estimate = UstatisticEstimate(
-        kernel=known.text("kernel"),
-        columns=columns,
-        method=data["method"],
-        value=math.nan if data["value"] is None else _number(data, "value"),
-        means=tuple(_mean(each) for each in _list(data, "means")),
-        randomization_error=_error(data, "randomization_error"),
-        sampling_error=None if data["sampling_error"] is None else _error(data, "sampling_error"),
-        quantization=_error(data, "quantization"),
-        limits=_limits(data["limits"]),
-        bins=_sizes(data, "bins", least=1),
-        records=_records(data["records"]),
-        classes=None if classes is None else _sizes(data, "classes", least=0),
-        clipped=data["clipped"],
-        confidence_level=known.chance("confidence_level"),
-        provenance=known.provenance(*(() if classes is None else columns[-1:])),
-        null_variance=_error(data, "null_variance") if "null_variance" in data else None,
-    )
-    for found in (estimate, dataclasses.replace(estimate, taken_as_normal=True)):
-        wrong = _contradiction(found, data)
-        if wrong is None:
-            return found
-    raise DataError(f"the field {quoted(wrong)} of {_WHAT} contradicts the others")
-
-
-def _contradiction(estimate: UstatisticEstimate, data: dict[str, Any]) -> str | None:
-    """Which field does not follow from the rest: errors of all parts together or the interval, which people read."""
-    for name, wanted in _derived(estimate).items():
-        got = data[name]
-        written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
-        fits = len(written) == len(expected) and all(
-            one is other or (is_number(one) and is_number(other) and math.isclose(one, other, rel_tol=1e-9))
-            for one, other in zip(written, expected, strict=True)
-        )
-        if not fits:
-            return name
-    return None
-
-
-def _list(data: dict[str, Any], name: str) -> list[Any]:
-    values = data[name]
+def _list(known: Fields, name: str) -> list[Any]:
+    values = known.data[name]
     if not isinstance(values, list) or len(values) > _MOST:
         raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of at most {_MOST}")
     return values
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _texts(known: Fields, name: str) -> tuple[str, ...]:
+    values = known.data[name]
     if not isinstance(values, list) or not 1 <= len(values) <= _MOST or not all(map(is_text, values)):
-        raise DataError(f"the columns of {_WHAT} must be a list of short texts")
+        raise DataError(f"the {name} of {known.what} must be a list of short texts")
     return tuple(values)
 
 
-def _number(data: dict[str, Any], name: str) -> float:
-    value = data[name]
+def _number(known: Fields, name: str) -> float:
+    value = known.data[name]
     if not is_number(value):
         raise DataError(f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
     return float(value)
 
 
-def _error(data: dict[str, Any], name: str) -> float:
-    value = _number(data, name)
+def _error(known: Fields, name: str) -> float:
+    value = _number(known, name)
     if value < 0:
         raise DataError(f"the field {quoted(name)} of {_WHAT} must be at least 0")
     return value
@@ -446,8 +438,9 @@ def _mean(data: Any) -> KernelMean:
         raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
     if not is_text(data["kernel"]):
         raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
-    error = _error(data, "randomization_error")
-    return KernelMean(data["kernel"], _number(data, "value"), error)
+    mean = Fields(data, _WHAT)
+    error = _error(mean, "randomization_error")
+    return KernelMean(data["kernel"], _number(mean, "value"), error)
 
 
 def _limits(values: Any) -> tuple[float, float]:
@@ -460,8 +453,8 @@ def _limits(values: Any) -> tuple[float, float]:
     return low, high
 
 
-def _sizes(data: dict[str, Any], name: str, *, least: int) -> tuple[int, ...]:
-    values = _list(data, name)
+def _sizes(known: Fields, name: str, *, least: int) -> tuple[int, ...]:
+    values = _list(known, name)
     if not all(is_whole(value) and value >= least for value in values):
         raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
     return tuple(values)

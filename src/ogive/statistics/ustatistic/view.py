@@ -1,0 +1,291 @@
+"""What people see of a statistic of pairs: its value with the parts of its error, and its intervals as a picture."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Unpack
+
+from ogive.core.digits import number
+from ogive.errors import ParameterError
+from ogive.kernels.triples import TripleTable
+from ogive.provenance import trust_rows
+from ogive.showing import words
+from ogive.showing.axis import plain_number
+from ogive.showing.parts import Html, Row, fine, say, strong, table
+from ogive.showing.pictures import GRAY, Style, caption, intervals, lighten, new_axes
+from ogive.showing.view import View
+from ogive.statistics.confidence import TARGETS
+from ogive.statistics.significance import brief, sentence
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+from ogive.statistics.ustatistic.null import tests_alone
+
+_READ = {
+    "gini": "The mean distance of two records.",
+    "gini_coefficient": "0 if all records are equal, close to 1 if few records have almost everything.",
+    "variance": "The mean squared distance of records from their mean.",
+    "collision": "How spread out the categories are: 0 if all records are alike, larger if they are more varied.",
+    "collision_probability": "The probability that two records are alike.",
+    "kendall": "The share of pairs of records that both columns put in the same order, minus the share in opposite "
+    "orders.",
+    "kendall_b": "Kendall's tau, corrected for ties in each column.",
+    "gamma": "Kendall's tau over the pairs that are tied in neither column.",
+    "auc": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 is "
+    "perfect.",
+    "auc_private": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 "
+    "is perfect.",
+    "vus": "The probability that the scores of one record of each class are in the order of the classes.",
+}
+
+
+class UstatisticEstimateView(View):
+    """A value, its error and its interval."""
+
+    found: UstatisticEstimate
+    facts_width = 16
+    guarantee_first = True
+    truth_words = "the exact value of the same columns"
+
+    @property
+    def name(self) -> str:
+        return self.found.title
+
+    @property
+    def short(self) -> str:
+        return f"{self.name}: {self.found.value:.4g}"
+
+    @property
+    def subject(self) -> str:
+        return " and ".join(self.found.columns)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        found = self.found
+        rows = [] if found.provenance is None else trust_rows(found.provenance.assumption)
+        if not found.defined:
+            warning = "these records leave this statistic undefined: it is a ratio whose denominator is 0"
+            if found.private:
+                warning = "noise leaves this statistic undefined; use a larger privacy budget or more records"
+            return [*rows, ("warning", warning)]
+        ends = found.interval()
+        rows.append(("value", number(found.value, ends[1] - ends[0])))
+        if not found.possible:
+            rows.append(("note", self.impossible))
+        if found.method == "degrees":
+            rows.append(("note", "with probability 0.001 at most a frequent value was clipped, and pairs are too few"))
+        if found.clipped:
+            rows.append(("note", "a mean was set to the nearest possible value"))
+        rows.append(("error", f"{found.total_error:.3g} ({self._parts})"))
+        if found.quantization > 0 and found.bins:
+            rows.append(("rounding", f"to {self._bins} bins"))
+            if found.quantization > found.standard_error:
+                rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
+        known = found.sampling_is_included or found.sampling_error is not None
+        of = "the population" if known else "these records"
+        rows.append((f"{100 * found.confidence_level:.6g} % CI", f"{_between(ends)} for {of}"))
+        if found.private and found.sampling_error is not None:
+            rows.append(("", f"{_between(found.interval(target='sample'))} for these records"))
+        if tests_alone(found):
+            rows.append(("test", brief(found.test())))
+        return rows
+
+    @property
+    def impossible(self) -> str:
+        """That no records have this value."""
+        low, high = self.found.limits
+        return f"outside the possible values, {low:.6g} to {high:.6g}, because of noise"
+
+    @property
+    def _parts(self) -> str:
+        """What the total error is made of."""
+        found = self.found
+        errors = [f"randomization {found.randomization_error:.3g}"]
+        if found.sampling_is_included:
+            errors = [f"noise, choice of pairs and sampling {found.randomization_error:.3g}"]
+        elif found.sampling_error is None:
+            errors.append("sampling not known")
+        else:
+            errors.append(f"sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}")
+        if found.quantization > 0:
+            errors.append(f"rounding at most {found.quantization:.3g}")
+        return ", ".join(errors)
+
+    @property
+    def _bins(self) -> str:
+        return " x ".join(f"{size:,}" for size in self.found.bins)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        low, high = self.found.interval()
+        return {
+            "statistic": [self.name],
+            "value": [self.found.value],
+            "total_error": [self.found.total_error],
+            "low": [low],
+            "high": [high],
+        }
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        return plot_interval(self.found, ax, **style)
+
+    # the chapter of a report
+
+    @property
+    def truth_for(self) -> str:
+        return self.name
+
+    def alike(self, truth: UstatisticEstimate) -> bool:
+        return (truth.kernel, truth.columns) == (self.found.kernel, self.found.columns)
+
+    @property
+    def headline(self) -> str:
+        found, what = self.found, _within(self.name)
+        opening = f"{what[0].upper()}{what[1:]} is"
+        if not found.defined:
+            cause = "Noise hides" if found.private else "These records do not determine"
+            return f"{cause} {what}: it is not defined."
+        value = plain_number(found.value)
+        if not found.private:
+            return f"{opening} {value}."
+        ends = " to ".join(map(plain_number, found.interval()))
+        interval = f"({words.percent(found.confidence_level)} CI {ends})"
+        if not found.possible:
+            return f"{opening} released as {value} {interval}, {self.impossible}."
+        return f"{opening} about {value} {interval}."
+
+    @property
+    def error(self) -> list[Html | str]:
+        found, parts = self.found, list[Html | str]()
+        if not found.defined:
+            return ["There is no error to state: there is no value."]
+        if found.private:
+            ends = " to ".join(map(plain_number, found.interval(target="sample")))
+            sure = words.percent(found.confidence_level)
+            exact = f" contains the exact value of these records, with {sure} confidence."
+            parts.append(say(strong(ends), exact))
+        else:
+            parts.append("The value is exact for these records.")
+        if found.quantization > 0:
+            parts.append(
+                f"Rounding values to {'bins' if found.bins else 'steps'} changes it by at most "
+                f"{plain_number(found.quantization)}, included above."
+            )
+        if tests_alone(found):
+            parts.append(sentence(found.test()))
+        return [*parts, fine("Intervals rest on the normal approximation.")]
+
+    @property
+    def released(self) -> list[Html | str]:
+        found = self.found
+        tuples = "triples" if any(mean.kernel == TripleTable.name for mean in found.means) else "pairs"
+        parts: list[Html | str] = [f"One number about {tuples} of records, computed from {self.subject}."]
+        if found.kernel in _READ:
+            parts.append(_READ[found.kernel])
+        if found.method == "degrees":
+            parts.append(
+                fine(
+                    "Noise follows a noisy bound of the largest count. With a probability of at most 0.001 the bound "
+                    "was too small, and equal pairs are too few; the interval has room for that."
+                )
+            )
+        if found.clipped:
+            parts.append("Noise moved a part of it out of its range; it was set to the nearest possible value.")
+        if found.private and found.classes is not None:
+            parts.append("The class of each record is public, and so is the number of records in each class.")
+        return parts
+
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        found = self.found
+        entries = [("Kernel", found.kernel)]
+        if found.bins:
+            entries.append(("Bins", self._bins))
+        if all(map(math.isfinite, found.limits)):
+            entries.append(("Possible values", " to ".join(map(plain_number, found.limits))))
+        if found.classes is not None:
+            entries.append(("Classes", " and ".join(f"{size:,}" for size in found.classes)))
+        return entries
+
+    @property
+    def useless(self) -> str | None:
+        found = self.found
+        if not found.private:
+            return None if found.defined else "It is a ratio whose denominator is 0 for these records."
+        if not found.defined:
+            return "A denominator cannot be told from noise. Use a larger privacy budget or more records."
+        if found.interval() == found.limits:
+            return "Every possible value is consistent with this answer. Use a larger privacy budget or more records."
+        return None
+
+    def tables(self, exact: Any) -> list[Html]:
+        """The value and the parts of its error."""
+        found = self.found
+        if not found.defined:
+            return []
+        numbers = [("Value", found.value)]
+        if exact is not None:
+            numbers.append(("True value of these records", exact.found.value))
+        numbers.append(("Total error", found.total_error))
+        if found.private:
+            noise = "from noise, choice of pairs and sampling" if found.sampling_is_included else "from randomization"
+            numbers.append((noise, found.randomization_error))
+        if found.sampling_error is not None:
+            numbers.append((f"from sampling{', at most' * found.sampling_is_a_bound}", found.sampling_error))
+        if found.quantization > 0:
+            numbers.append(("from rounding, at most", found.quantization))
+        rows: list[Row] = [(name, [plain_number(value)]) for name, value in numbers]
+        return [table("Value and errors", ("Number", "Released" if found.private else "Exact"), rows)]
+
+
+def _between(ends: tuple[float, float]) -> str:
+    return " to ".join(number(each, ends[1] - ends[0]) for each in ends)
+
+
+def _within(title: str) -> str:
+    """A title inside a sentence: with an article unless it begins with a person's name, which keeps its capital."""
+    if title.startswith(("Kendall's", "Goodman")):
+        return title
+    common = title.startswith(("Variance", "Collision", "Volume", "Mean"))
+    return f"the {title[0].lower() + title[1:] if common else title}"
+
+
+def plot_interval(found: UstatisticEstimate, ax: Any = None, **style: Unpack[Style]) -> Any:
+    """Draw a value as a point, with its intervals for the population and for these records.
+
+    A value that noise moved out of what is possible is an empty point at the nearest possible one.
+
+    Args:
+        found: What to draw.
+        ax: Axes to draw into; new ones by default.
+        style: Of the intervals; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, the style is none, or the value is undefined.
+    """
+    if not math.isfinite(found.value):
+        if found.private:
+            raise ParameterError(
+                "noise leaves this value undefined, so there is nothing to draw; use a larger privacy budget"
+            )
+        raise ParameterError("these records leave this value undefined, so there is nothing to draw")
+    axes = new_axes(ax)
+    least, most = found.limits
+    place = min(max(found.value, least), most) if found.private else found.value
+    moved = place != found.value
+    level = f"{100 * found.confidence_level:.6g} % interval"
+    ends = [found.interval(target=target) for target in TARGETS]
+    intervals(axes, ["for the\npopulation", "for these\nrecords"], [place] * len(ends), ends, style, hollow=moved)
+    axes.axvline(place, color=GRAY, linewidth=0.8, linestyle=(0, (5, 2)))
+    low, high = found.interval()
+    room = 0.6 * (high - low) or 0.05 * (abs(place) or 1.0)
+    axes.set_xlim(min(low, place) - room, max(high, place) + room)
+    for end in found.limits:
+        if math.isfinite(end):
+            axes.axvline(end, color=GRAY, linewidth=1.2)
+    note = f"; noise moved it to {found.value:.4g}, drawn at the nearest possible value" if moved else ""
+    axes.set_xlabel(f"{found.title} ({level}{note})")
+    caption(axes, found.title, found.caption, private=found.private)
+    lighten(axes, grid="x")
+    return axes
