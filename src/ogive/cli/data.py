@@ -1,15 +1,17 @@
-"""DATA of a command: the file or table that words name, its columns, and notes on them."""
+"""DATA of a command: the file or table that words name, its columns, and notes on them; and options of methods."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 from cyclopts import Parameter, Token
 
+from ogive.cli.help import OF_METHODS
 from ogive.errors import DataError, OgiveError, plain
 
 if TYPE_CHECKING:
@@ -82,6 +84,61 @@ def in_file(path: Path) -> Iterator[None]:
     except OgiveError as problem:
         said = str(problem)
         raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
+
+
+# --- Options of methods; here, since the parser reads their texts off the whole file
+
+
+class Given:
+    """A group of options of methods; None stands for one that is not given."""
+
+    name: ClassVar[str] = "method_options"
+    owners: ClassVar[Mapping[str, str]]
+    """Which method each option is for."""
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@Parameter(name="*", group=OF_METHODS)
+@dataclass(frozen=True, kw_only=True)
+class OwnerMethodOptions(Given):
+    """What owners' reports of a curve leave open."""
+
+    owners: ClassVar[Mapping[str, str]] = {"groups": "histogram"}
+
+    groups: OptionalWhole = None
+    """Number of groups of a histogram; 30 by default."""
+
+
+@Parameter(name="*", group=OF_METHODS)
+@dataclass(frozen=True, kw_only=True)
+class CurveMethodOptions(Given):
+    """What methods of curves leave open."""
+
+    owners: ClassVar[Mapping[str, str]] = {
+        "degree": "projection",
+        "basis": "projection",
+        "groups": "histogram",
+        "rounds": "adaptive",
+        "share": "selected",
+    }
+
+    degree: OptionalWhole = None
+    """Degree of a projection; chosen for the guarantee and the number of records by default."""
+
+    basis: Literal["legendre", "sine", "cosine", "splines"] | None = None
+    """Functions of a projection; legendre by default."""
+
+    groups: OptionalWhole = None
+    """Number of groups of a histogram; 30 by default."""
+
+    rounds: OptionalWhole = None
+    """Thresholds that adaptive asks for; chosen for the guarantee and the number of records by default."""
+
+    share: str | None = None
+    """Share of the budget that selected spends on choosing; 0.1 by default."""
 
 
 # --- Missing options that name columns of DATA

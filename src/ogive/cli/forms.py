@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.data import OptionalWhole, whole
-from ogive.cli.help import OF_METHODS, OF_PAIRS, OF_TREES
+from ogive.cli.data import CurveMethodOptions, Given, OwnerMethodOptions, whole
+from ogive.cli.help import OF_PAIRS, OF_TREES
 from ogive.core.parameters import choices_of
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.statistics.options import entries
@@ -355,58 +355,6 @@ def _thresholds_in(path: Path, grids: Sequence[str]) -> list[str]:
 # --- Methods with their own options
 
 _PAIRED = "paired"
-
-
-class Given:
-    """A group of options of methods; None stands for one that is not given."""
-
-    name: ClassVar[str] = "method_options"
-    owners: ClassVar[Mapping[str, str]]
-    """Which method each option is for."""
-
-    def given(self) -> dict[str, Any]:
-        """The options that are given."""
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-
-@Parameter(name="*", group=OF_METHODS)
-@dataclass(frozen=True, kw_only=True)
-class OwnerMethodOptions(Given):
-    """What owners' reports of a curve leave open."""
-
-    owners: ClassVar[Mapping[str, str]] = {"groups": "histogram"}
-
-    groups: OptionalWhole = None
-    """Number of groups of a histogram; 30 by default."""
-
-
-@Parameter(name="*", group=OF_METHODS)
-@dataclass(frozen=True, kw_only=True)
-class CurveMethodOptions(Given):
-    """What methods of curves leave open."""
-
-    owners: ClassVar[Mapping[str, str]] = {
-        "degree": "projection",
-        "basis": "projection",
-        "groups": "histogram",
-        "rounds": "adaptive",
-        "share": "selected",
-    }
-
-    degree: OptionalWhole = None
-    """Degree of a projection; chosen for the guarantee and the number of records by default."""
-
-    basis: Literal["legendre", "sine", "cosine", "splines"] | None = None
-    """Functions of a projection; legendre by default."""
-
-    groups: OptionalWhole = None
-    """Number of groups of a histogram; 30 by default."""
-
-    rounds: OptionalWhole = None
-    """Thresholds that adaptive asks for; chosen for the guarantee and the number of records by default."""
-
-    share: str | None = None
-    """Share of the budget that selected spends on choosing; 0.1 by default."""
 
 
 def _options_of(method: Any, *, title: str, heading: Group) -> Any:
