@@ -18,7 +18,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian
 from ogive.strategies.base import FAR, Strategy
-from ogive.strategies.hats import LeastSquaresHats, hat_matrix
+from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.isotonic import isotonic
 from ogive.strategies.reported import BITS, ReportedTree
 from ogive.strategies.tree import LeastSquaresTree
@@ -137,7 +137,14 @@ _SILENT = 1e-3  # variance below which noise of a whole number is as good as non
 def _hat_weights(strategy: LeastSquaresHats) -> Any:
     from scipy import sparse  # slow to import
 
-    return sparse.vstack([sparse.eye_array(strategy.size), hat_matrix(strategy.size, strategy.spacings)], format="csr")
+    bins = np.arange(strategy.size)
+    rows: list[Any] = [sparse.eye_array(strategy.size)]
+    for spacing, level in zip(strategy.spacings, strategy.levels[1:], strict=True):
+        hat = bins // spacing
+        right = (bins - hat * spacing + 0.5) / spacing
+        weights, places = np.concatenate([1 - right, right]), (np.concatenate([hat, hat + 1]), np.tile(bins, 2))
+        rows.append(sparse.csr_array((weights, places), shape=(level.nodes, strategy.size)))
+    return sparse.vstack(rows, format="csr")
 
 
 def _block_weights(strategy: LeastSquaresTree) -> Any:
