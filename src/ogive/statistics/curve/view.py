@@ -194,20 +194,19 @@ class DistributionView(View):
     @property
     def released(self) -> Sequence[Html | str]:
         found, curve = self.found, self.curve
+        bounds = fine(f"Public bounds: {span(found.grid)}. Values outside are clipped to the nearest bound.")
         if curve is None:
-            what = f"{len(self.quantiles)} quantiles of {found.column}."
-        else:
-            what = (
-                f"The whole distribution function of {found.column}: the share of records at or below each of "
-                f"{found.grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no "
-                "further cost."
-            )
-        if curve is not None and curve.people:
-            what += (
-                " Each person counts once: all rows of a person share that weight, so a share is the chance that a "
-                "random row of a random person is at or below a threshold. The guarantee is for a person with all rows."
-            )
-        return what, fine(f"Public bounds: {span(self.found.grid)}. Values outside are clipped to the nearest bound.")
+            return f"{len(self.quantiles)} quantiles of {found.column}.", bounds
+        people = (
+            " Each person counts once: all rows of a person share that weight, so a share is the chance that a random "
+            "row of a random person is at or below a threshold. The guarantee is for a person with all rows."
+        )
+        return (
+            f"The whole distribution function of {found.column}: the share of records at or below each of "
+            f"{found.grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no "
+            f"further cost.{people if curve.people else ''}",
+            bounds,
+        )
 
     @property
     def details(self) -> Sequence[tuple[str, str]]:
