@@ -11,7 +11,7 @@ from ogive.accounting import group_loss
 from ogive.core.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
-from ogive.local.classes import PublicClasses
+from ogive.local.oracles import PublicClasses
 from ogive.local.values import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues

@@ -12,7 +12,7 @@ import numpy as np
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.surface import vus, vus_extremes
-from ogive.local.classes import PublicClasses
+from ogive.local.oracles import PublicClasses
 from ogive.statistics.ustatistic.means import on_simplex
 from ogive.statistics.ustatistic.reports.laws import law_of
 

@@ -19,7 +19,7 @@ from ogive.core.checks import among
 from ogive.core.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.aggregation import transform
-from ogive.local.classes import PublicClasses
+from ogive.local.oracles import PublicClasses
 from ogive.local.tree import TreeOracle
 from ogive.statistics.ustatistic.reports.trees.bounds import (
     TIES,
