@@ -25,7 +25,7 @@ from harness import best_time, record, row
 import ogive
 from ogive.local import Collection, Oracle, OwnerSource, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.local.aggregation import transform
-from ogive.local.description import encode
+from ogive.local.base import encode
 from ogive.noise import SystemSource
 
 MUST = 10.0

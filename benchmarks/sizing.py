@@ -30,7 +30,7 @@ from sizing_tables import ERROR, MEMORY, SENT, TIME
 
 import ogive
 from ogive.crypto.twoparty import pair_bytes
-from ogive.local.description import HEADER_BYTES
+from ogive.local.base import HEADER_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import PairsQuery, ReportsQuery
 from ogive.releasing.planning.predict import Planner

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ogive.local import levels, oracles
+from ogive.local import oracles, tree
 
 WORD = 1 << 64
 
@@ -67,8 +67,8 @@ def randomizer(oracle, monkeypatch) -> Callable[[int, int], dict[bytes, Fraction
 
     monkeypatch.setattr(oracles, "bernoulli", bernoulli)
     monkeypatch.setattr(oracles, "uniform", uniform)
-    monkeypatch.setattr(levels, "bernoulli", bernoulli)
-    monkeypatch.setattr(levels, "uniform_bits", uniform_bits)
+    monkeypatch.setattr(tree, "bernoulli", bernoulli)
+    monkeypatch.setattr(tree, "uniform_bits", uniform_bits)
 
     def payloads(symbol: int, number: int) -> dict[bytes, Fraction]:
         def run(taken: Path) -> bytes:

@@ -12,7 +12,7 @@ import numpy as np
 from ogive.core.arrays import Bool, Int64, UInt8
 from ogive.core.compiling import njit
 from ogive.errors import ParameterError
-from ogive.local.base import FIRST, GOLDEN, SECOND
+from ogive.local.base import FIRST, GOLDEN, HEADER_BYTES, SECOND, TAG_BYTES, VERSION
 
 ROWS = ("nodes", "unary", "exponents", "tallies", "starts", "offsets", "widths")
 _NODES, _UNARY, _EXPONENTS, _TALLIES, _STARTS, _OFFSETS, _WIDTHS = range(len(ROWS))
@@ -192,6 +192,86 @@ def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any
             for bit in range(8):
                 if byte >> bit & 1:
                     found[level_of(8 * place + bit, bounds, key, even)] += 1
+    return found
+
+
+# --- Which reports count, compiled: header, range and the bitmap of participants that were heard
+
+FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
+"""What a report is by its header alone; one that repeats a number of the same chunk may still count."""
+
+
+@njit(nogil=True)
+def sift(
+    reports: UInt8, tag: UInt8, participants: int, heard: UInt8, numbers: Int64, payloads: UInt8, repeated: Int64
+) -> Any:
+    """Take the first report of every participant that was not heard, and mark them as heard.
+
+    Filled are `numbers` and `payloads` of those that are taken, and the places of reports whose participant was heard,
+    `repeated`; all have a row for each report.
+    """
+    counts = np.zeros(4, dtype=np.int64)
+    for row in range(reports.shape[0]):
+        known = reports[row, 0] == VERSION
+        for place in range(TAG_BYTES):
+            known = known and reports[row, 1 + place] == tag[place]
+        if not known:
+            counts[FOREIGN] += 1
+            continue
+        number = np.int64(0)
+        for place in range(4):
+            number |= np.int64(reports[row, 1 + TAG_BYTES + place]) << (8 * place)
+        if number >= participants:
+            counts[OUT_OF_RANGE] += 1
+            continue
+        bit = np.uint8(1 << (number & 7))
+        if heard[number >> 3] & bit:
+            repeated[counts[REPEATED]] = row
+            counts[REPEATED] += 1
+            continue
+        heard[number >> 3] |= bit
+        taken = counts[KEPT]
+        numbers[taken] = number
+        for place in range(payloads.shape[1]):
+            payloads[taken, place] = reports[row, HEADER_BYTES + place]
+        counts[KEPT] += 1
+    return counts
+
+
+@njit(nogil=True)
+def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
+    """Take back the marks of participants whose report was malformed."""
+    for row in range(numbers.size):
+        if not good[row]:
+            heard[numbers[row] >> 3] &= np.uint8(255 - (1 << (numbers[row] & 7)))
+
+
+@njit(nogil=True)
+def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
+    """Mark participants as heard by their first well-formed report, in order; `taken` is filled with what counts."""
+    duplicate, malformed = 0, 0
+    for row in range(numbers.size):
+        bit = np.uint8(1 << (numbers[row] & 7))
+        place = numbers[row] >> 3
+        taken[row] = False
+        if heard[place] & bit:
+            duplicate += 1
+        elif not good[row]:
+            malformed += 1
+        else:
+            heard[place] |= bit
+            taken[row] = True
+    return duplicate, malformed
+
+
+@njit(nogil=True)
+def count_bits(heard: UInt8) -> Any:
+    """How many participants are marked."""
+    found = 0
+    for byte in heard:
+        while byte:
+            byte &= np.uint8(byte - 1)
+            found += 1
     return found
 
 

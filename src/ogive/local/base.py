@@ -24,6 +24,7 @@ import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt8, UInt32, UInt64
 from ogive.core.checks import KeptByType, any_whole, array_of
+from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, PureDP, exact
 
@@ -111,6 +112,43 @@ class Oracle(Protocol, metaclass=KeptByType):
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.local.oracle_from_dict` inverts it."""
         ...
+
+
+class BuiltIn:
+    """What the oracles of this package have in common, but for public classes."""
+
+    name: ClassVar[str]
+    epsilon: Fraction
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """The epsilon of the oracle."""
+        return PureDP(self.epsilon)
+
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether this number of reports can have these sums."""
+        return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
+
+    def reports(self, sums: Int64) -> int:
+        """Number of reports added."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, **plain_fields(self)}
+
+
+class Flipping(BuiltIn):
+    """An oracle whose bits are flipped, or come up without a reason, with a chance over 2^64."""
+
+    @cached_property
+    def _threshold(self) -> int:
+        return flip_threshold(self.epsilon)
+
+    @property
+    def chance(self) -> Fraction:
+        """Probability q of a flip; of unary answers, of a one for another symbol or node."""
+        return Fraction(self._threshold, WORD)
 
 
 # --- Checks of fields and arguments; hostile descriptions stop here
@@ -333,3 +371,40 @@ class Assignment:
             return found
         inner = np.array(self.bounds[1:-1], dtype=np.int64)
         return np.searchsorted(inner, hashed(self.key, numbers), side="right").astype(np.int64)
+
+
+# --- Reports as bytes: a header that says what they belong to, and what the owner's oracle drew
+#
+#     version        1 byte, 1
+#     tag            4 bytes, of the description that was answered
+#     number         4 bytes, little-endian: the participant's, public
+#     payload        as many bytes as the oracle needs, the same for every report of a description
+#
+# A file of reports is their plain concatenation, in any order.
+
+VERSION = 1
+TAG_BYTES = 4
+HEADER_BYTES = 1 + TAG_BYTES + 4
+
+
+def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> UInt8:
+    """Reports, shape (n, HEADER_BYTES + payload bytes).
+
+    Args:
+        tag: Of the description.
+        numbers: Of the participants, shape (n,), each below 2^32.
+        payloads: What the oracle drew, shape (n, payload bytes).
+    """
+    assert len(tag) == TAG_BYTES
+    found = np.empty((len(numbers), HEADER_BYTES + payloads.shape[1]), dtype=np.uint8)
+    found[:, 0] = VERSION
+    found[:, 1 : 1 + TAG_BYTES] = np.frombuffer(tag, np.uint8)
+    found[:, 1 + TAG_BYTES : HEADER_BYTES] = numbers.astype("<u4")[:, np.newaxis].view(np.uint8)
+    found[:, HEADER_BYTES:] = payloads
+    return found
+
+
+def read_numbers(reports: UInt8) -> Int64:
+    """The participants of reports, shape (n,) from (n, report bytes)."""
+    field = np.ascontiguousarray(reports[:, 1 + TAG_BYTES : HEADER_BYTES])
+    return field.view("<u4")[:, 0].astype(np.int64)

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.core.arrays import Bool, Int64, UInt8
-from ogive.core.compiling import njit
-from ogive.core.files import write_atomically
-from ogive.errors import ParameterError, PeerError
-from ogive.local.aggregation import count_heard_levels, count_levels
-from ogive.local.base import Oracle
-from ogive.local.classes import PublicClasses
-from ogive.local.description import HEADER_BYTES, TAG_BYTES, VERSION, Description, read_numbers
-from ogive.local.oracles import HaarOracle, assignment_of
+from ogive.core.arrays import Int64, UInt8
+from ogive.core.checks import whole
+from ogive.core.files import Stamp, check_unchanged, one_each, stamp_of, write_atomically
+from ogive.errors import ParameterError, PeerError, plain
+from ogive.local.aggregation import (
+    FOREIGN,
+    KEPT,
+    OUT_OF_RANGE,
+    REPEATED,
+    claim,
+    count_bits,
+    count_heard_levels,
+    count_levels,
+    forget,
+    sift,
+)
+from ogive.local.base import HEADER_BYTES, Oracle, read_numbers
+from ogive.local.description import Description
+from ogive.local.oracles import PublicClasses
 from ogive.local.states import (
+    GZIP,
     KEY_BYTES,
     LARGEST_COUNT,
     Journal,
@@ -31,102 +43,7 @@ from ogive.local.states import (
     read_state,
     write_state,
 )
-from ogive.local.tree import TreeOracle
-
-# --- Which reports count, compiled: header, range and the bitmap of participants that were heard
-
-FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
-"""What a report is by its header alone; one that repeats a number of the same chunk may still count."""
-
-_NUMBER = 1 + TAG_BYTES
-
-
-@njit(nogil=True)
-def sift(
-    reports: UInt8, tag: UInt8, participants: int, heard: UInt8, numbers: Int64, payloads: UInt8, repeated: Int64
-) -> Any:
-    """Take the first report of every participant that was not heard, and mark them as heard.
-
-    Args:
-        reports: Shape (n, report bytes).
-        tag: Of the description, shape (TAG_BYTES,).
-        participants: Numbers are below this.
-        heard: Bitmap of participants, changed in place.
-        numbers: Filled with the participants that are taken, shape (n,).
-        payloads: Filled with theirs, shape (n, payload bytes).
-        repeated: Filled with the places of reports whose participant was heard, shape (n,).
-    """
-    counts = np.zeros(4, dtype=np.int64)
-    for row in range(reports.shape[0]):
-        known = reports[row, 0] == VERSION
-        for place in range(TAG_BYTES):
-            known = known and reports[row, 1 + place] == tag[place]
-        if not known:
-            counts[FOREIGN] += 1
-            continue
-        number = np.int64(0)
-        for place in range(4):
-            number |= np.int64(reports[row, _NUMBER + place]) << (8 * place)
-        if number >= participants:
-            counts[OUT_OF_RANGE] += 1
-            continue
-        bit = np.uint8(1 << (number & 7))
-        if heard[number >> 3] & bit:
-            repeated[counts[REPEATED]] = row
-            counts[REPEATED] += 1
-            continue
-        heard[number >> 3] |= bit
-        taken = counts[KEPT]
-        numbers[taken] = number
-        for place in range(payloads.shape[1]):
-            payloads[taken, place] = reports[row, HEADER_BYTES + place]
-        counts[KEPT] += 1
-    return counts
-
-
-@njit(nogil=True)
-def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
-    """Take back the marks of participants whose report was malformed."""
-    for row in range(numbers.size):
-        if not good[row]:
-            heard[numbers[row] >> 3] &= np.uint8(255 - (1 << (numbers[row] & 7)))
-
-
-@njit(nogil=True)
-def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
-    """Mark participants as heard by their first well-formed report, in order.
-
-    Args:
-        heard: Bitmap of participants, changed in place.
-        numbers: Numbers of the participants, shape (n,).
-        good: Which reports are well-formed, shape (n,).
-        taken: Filled with which reports count, shape (n,).
-    """
-    duplicate, malformed = 0, 0
-    for row in range(numbers.size):
-        bit = np.uint8(1 << (numbers[row] & 7))
-        place = numbers[row] >> 3
-        taken[row] = False
-        if heard[place] & bit:
-            duplicate += 1
-        elif not good[row]:
-            malformed += 1
-        else:
-            heard[place] |= bit
-            taken[row] = True
-    return duplicate, malformed
-
-
-@njit(nogil=True)
-def count_bits(heard: UInt8) -> Any:
-    """How many participants are marked."""
-    found = 0
-    for byte in heard:
-        while byte:
-            byte &= np.uint8(byte - 1)
-            found += 1
-    return found
-
+from ogive.local.tree import LevelOracle
 
 # --- How many reports answer the same question: numbers decide that, and no report and no state can choose it
 
@@ -138,27 +55,18 @@ def smallest_group(oracle: Oracle, participants: int) -> int:
             "reports of public classes mix with those of their own class only, and nobody knows beforehand how many "
             "those are"
         )
-    assignment = assignment_of(oracle)
-    if assignment is None:
+    if not isinstance(oracle, LevelOracle) or oracle.levels_of is None:
         return participants
-    return int(count_levels(0, participants, *assignment.compiled).min())
+    return int(count_levels(0, participants, *oracle.levels_of.compiled).min())
 
 
 def answers_fit(oracle: Oracle, sums: Int64, heard: UInt8) -> bool:
-    """Whether sums have as many reports at each level as participants who were heard are asked it.
-
-    Args:
-        oracle: What the reports are of.
-        sums: What they add up to, of the oracle's shape.
-        heard: Bitmap of participants, 8 in a byte, the first in the lowest bit.
-    """
+    """Whether sums have as many reports at each level as participants who were heard, in a bitmap, are asked it."""
     inner = oracle.inner if isinstance(oracle, PublicClasses) else oracle
-    assignment = assignment_of(inner)
-    if assignment is None:
+    if not isinstance(inner, LevelOracle) or inner.levels_of is None:
         return True
-    assert isinstance(inner, HaarOracle | TreeOracle)
     counted = sum(inner.level_reports(each) for each in sums.reshape(-1, *inner.shape))
-    return np.array_equal(counted, count_heard_levels(heard, *assignment.compiled))
+    return np.array_equal(counted, count_heard_levels(heard, *inner.levels_of.compiled))
 
 
 # --- Reports added up
@@ -483,3 +391,176 @@ def _joined(pieces: list[Any], size: int) -> Iterator[tuple[bytes, int]]:
         yield bytes(views[0][: len(views[0]) - len(views[0]) % size]), cut
     elif views:
         yield b"".join(view[: len(view) - len(view) % size] for view in views), cut
+
+
+# --- Reports in parts: many workers add up a part each, and what they found is merged as if one process had read all
+#
+#     parts = divide(description, files)
+#     collection = merge_parts(parts, map(add_part, parts))
+#
+# `map` may be that of a pool of processes, or a cluster's. A worker reads its own bytes and returns sums, no reports.
+
+PART_REPORTS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some reports of a file, or all of it; it is sent to a worker.
+
+    Fields:
+        number: Its place among all parts, from 0.
+        description: As JSON.
+        path: Of the file, which the worker reads by this name.
+        start: The first byte.
+        length: How many bytes; None for a file that cannot be divided, such as one that is compressed.
+        stamp: Length and time of change of the file when the parts were made.
+    """
+
+    number: int
+    description: str
+    path: str
+    start: int
+    length: int | None
+    stamp: Stamp
+
+
+def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART_REPORTS) -> list[Part]:
+    """Divide files of reports into parts.
+
+    Compressed files, stores of a service and partial states are a part each.
+
+    Args:
+        description: A `Description`, or its plain data, JSON text, or the Path of its file.
+        files: Files of reports, by names that all workers know, such as those of a shared disk.
+        reports: Of one part, at most.
+
+    Raises:
+        ParameterError: a file cannot be read.
+        PeerError: the description is malformed.
+
+    Example:
+        >>> import ogive, tempfile
+        >>> from pathlib import Path
+        >>> from ogive.local import Randomizer, add_part, divide, merge_parts
+        >>> curve = ogive.Ecdf("age", bounds=(0, 120), bins=16)
+        >>> asked = ogive.describe_collection(curve, privacy=ogive.PureDP(1), participants=90, title="Ages")
+        >>> path = Path(tempfile.mkdtemp()) / "ages.reports"
+        >>> _ = path.write_bytes(Randomizer(asked).reports(list(range(90))))
+        >>> parts = divide(asked, [path], reports=40)
+        >>> merge_parts(parts, map(add_part, parts)).accepted
+        90
+    """
+    read = Description.of(description)
+    text, size = read.to_json(), read.report_bytes * whole(reports, "reports", 1)
+    found: list[Part] = []
+    for file in files:
+        path = Path(file)
+        stamp = stamp_of(path)
+        starts = range(0, stamp[0], size) if _divisible(path) else None
+        for start in (0,) if starts is None or not stamp[0] else starts:
+            length = None if starts is None else min(size, stamp[0] - start)
+            found.append(Part(len(found), text, str(path), start, length, stamp))
+    return found
+
+
+def add_part(part: Part) -> tuple[int, bytes]:
+    """Add up the reports of one part, on any machine that can read its file.
+
+    Returns:
+        The part's number, and a partial state.
+
+    Raises:
+        ParameterError: the file cannot be read, or is another one than when the parts were made.
+    """
+    collection = Collection(part.description)
+    _add(collection, part)
+    return part.number, collection.to_bytes()
+
+
+def merge_parts(parts: Iterable[Part], results: Iterable[tuple[int, bytes]]) -> Collection:
+    """What all parts add up to: the collection that has read the files one after the other.
+
+    Where parts have reports of the same participants, the first one counts, in the order of the parts; such a part is
+    read once more here.
+
+    Args:
+        parts: What `divide` made.
+        results: What `add_part` returned for each, in any order; the same result may come several times.
+
+    Raises:
+        PeerError: a result lacks, is of no part, or contradicts another one of the same part or the description.
+        ParameterError: a part that is read once more cannot be.
+    """
+    tasks = {part.number: part for part in parts}
+    if not tasks:
+        raise ParameterError("there are no parts; name at least one file of reports")
+    states = one_each(tasks, results)
+    collection = Collection(tasks[min(tasks)].description)
+    for number, part in sorted(tasks.items()):
+        other = Collection.load(states[number])
+        if collection.shared(other):
+            _add(collection, part)
+        else:
+            collection.merge(other)
+    return collection
+
+
+def _add(collection: Collection, part: Part) -> None:
+    path = Path(part.path)
+    if part.length is None:
+        collection.add(path)
+    else:
+        try:
+            with io.BufferedReader(path.open("rb", buffering=0)) as file:
+                file.seek(part.start)
+                data = file.read(part.length)
+        except OSError as problem:
+            raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
+        collection.add(data)
+    check_unchanged(path, part.stamp)
+
+
+def _divisible(path: Path) -> bool:
+    """Whether reports stand in the file one after the other."""
+    if not path.is_file() or is_state(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(GZIP)) != GZIP
+    except OSError as problem:
+        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
+
+
+# --- Parts of reports, added up by the workers of Spark
+
+Item = TypeVar("Item")
+
+
+def map_on_spark(
+    session: Any, work: Callable[[Item], tuple[int, bytes]], items: Sequence[Item]
+) -> list[tuple[int, bytes]]:
+    """Evaluate a function of each item in a task of its own.
+
+    Spark starts a task again whose worker was lost, and hands out the result of one try alone.
+
+    Args:
+        session: A `pyspark.sql.SparkSession`. Its workers need ogive, and read files by the names that items have.
+        work: The function, such as `ogive.local.add_part`; it returns the item's number and some bytes.
+        items: What it is evaluated of, such as `ogive.local.divide` returns.
+
+    Returns:
+        The results, in any order.
+    """
+    if not items:
+        return []
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                number, found = work(items[place])
+                yield pa.RecordBatch.from_pydict({"number": [number], "found": [found]})
+
+    rows = session.range(0, len(items), 1, len(items)).mapInArrow(run, "number long, found binary").collect()
+    return [(row["number"], bytes(row["found"])) for row in rows]

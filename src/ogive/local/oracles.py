@@ -1,8 +1,8 @@
-"""Randomized response, unary encoding and Haar coefficients, and every oracle by its name."""
+"""Randomized response, unary encoding, Haar coefficients and public classes, and every oracle by its name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
@@ -12,13 +12,14 @@ import numpy as np
 
 from ogive.core.arrays import Bool, Float64, Int64, UInt8
 from ogive.core.checks import among, any_whole
-from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError, quoted
 from ogive.local.base import (
     MAX_SEED,
     SCALE,
     WORD,
     Assignment,
+    BuiltIn,
+    Flipping,
     Oracle,
     RandomWords,
     bernoulli,
@@ -27,15 +28,12 @@ from ogive.local.base import (
     check_size,
     check_sums,
     check_symbols,
-    flip_threshold,
     keep_threshold,
     uniform,
     write_bytes,
 )
-from ogive.local.classes import PublicClasses
-from ogive.local.levels import MAX_TALLY, Layout, write_unary
-from ogive.local.tree import TreeOracle
-from ogive.privacy import PureDP
+from ogive.local.tree import MAX_TALLY, Layout, LevelOracle, TreeOracle, write_unary
+from ogive.privacy import ApproxDP, PureDP
 
 # --- k-ary randomized response: the true symbol with some chance, else a uniform one
 
@@ -43,7 +41,7 @@ MAX_RESPONSES = 1 << 24
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(BuiltIn):
     """Send the symbol with probability c, else a uniform symbol, possibly the true one.
 
     Fields:
@@ -89,11 +87,6 @@ class RandomizedResponse:
         return 1 + self.size * self.keep / (1 - self.keep)
 
     @property
-    def loss(self) -> PureDP:
-        """The epsilon of the oracle."""
-        return PureDP(self.epsilon)
-
-    @property
     def payload_bytes(self) -> int:
         """1 to 3."""
         return ((self.size - 1).bit_length() + 7) // 8
@@ -131,20 +124,12 @@ class RandomizedResponse:
         """Number of reports added."""
         return int(sums.sum())
 
-    def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether this number of reports can have these sums."""
-        return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
-
     def counts(self, sums: Int64) -> Float64:
         """Unbiased counts of the true symbols, shape (size,); they add up to the reports."""
         received = check_sums(sums, self.shape).astype(np.float64)
         keep = float(self.keep)
         unbiased: Float64 = (received - received.sum() * float((1 - self.keep) / self.size)) / keep
         return unbiased
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "size": self.size, "epsilon": str(self.epsilon)}
 
 
 # --- Optimized unary encoding: one noisy bit for every symbol
@@ -153,7 +138,7 @@ MAX_UNARY_SIZE = 1 << 16
 
 
 @dataclass(frozen=True)
-class UnaryOracle:
+class UnaryOracle(Flipping):
     """Send a bit for every symbol: fair for the own symbol, one with probability q for the others.
 
     Fields:
@@ -178,15 +163,6 @@ class UnaryOracle:
         object.__setattr__(self, "size", check_size(self.size, MAX_UNARY_SIZE))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
-    @cached_property
-    def _threshold(self) -> int:
-        return flip_threshold(self.epsilon)
-
-    @property
-    def chance(self) -> Fraction:
-        """Probability q of a one for another symbol."""
-        return Fraction(self._threshold, WORD)
-
     @property
     def ratio(self) -> Fraction:
         """Exact largest ratio of a report's probabilities under two symbols: exp(epsilon spent)."""
@@ -197,11 +173,6 @@ class UnaryOracle:
         """Variance v0 of one bit of another symbol, unbiased; that of the own bit is v0 + 1."""
         half = Fraction(1, 2) - self.chance
         return float(self.chance * (1 - self.chance) / half**2)
-
-    @property
-    def loss(self) -> PureDP:
-        """The epsilon of the oracle."""
-        return PureDP(self.epsilon)
 
     @property
     def payload_bytes(self) -> int:
@@ -238,19 +209,11 @@ class UnaryOracle:
         """Number of reports added."""
         return int(sums[-1])
 
-    def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether this number of reports can have these sums."""
-        return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
-
     def counts(self, sums: Int64) -> Float64:
         """Unbiased counts of the true symbols, shape (size,); they need not add up to the reports."""
         found = check_sums(sums, self.shape).astype(np.float64)
         unbiased: Float64 = (found[:-1] - found[-1] * float(self.chance)) / float(Fraction(1, 2) - self.chance)
         return unbiased
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "size": self.size, "epsilon": str(self.epsilon)}
 
 
 # --- One bit about one Haar coefficient of a symbol
@@ -259,7 +222,7 @@ WEIGHTS = ("geometric", "uniform")
 
 
 @dataclass(frozen=True)
-class HaarOracle:
+class HaarOracle(LevelOracle):
     """Report, with noise, the half of a dyadic block that contains the symbol, at a level set by the number.
 
     Symbols are padded to a power of two, k = 2^a. Level l = 0..a-1 has 2^l blocks; the owner's block is q, and its
@@ -319,18 +282,14 @@ class HaarOracle:
         return Assignment(self.seed, (0, *(int(SCALE * end // ends[-1]) for end in ends)))
 
     @property
+    def levels_of(self) -> Assignment:
+        """Who is asked which level."""
+        return self.assignment
+
+    @property
     def level_chances(self) -> Float64:
         """Probability of each level, shape (levels,)."""
         return np.array(self.assignment.chances)
-
-    @cached_property
-    def _threshold(self) -> int:
-        return flip_threshold(self.epsilon)
-
-    @property
-    def chance(self) -> Fraction:
-        """Probability of a flip."""
-        return Fraction(self._threshold, WORD)
 
     @property
     def ratio(self) -> Fraction:
@@ -338,29 +297,9 @@ class HaarOracle:
         return (1 - self.chance) / self.chance
 
     @property
-    def scale(self) -> float:
-        """Factor of an unbiased sign, 1 / (1 - 2 q)."""
-        return float(1 / (1 - 2 * self.chance))
-
-    @property
-    def loss(self) -> PureDP:
-        """The epsilon of the oracle."""
-        return PureDP(self.epsilon)
-
-    @property
-    def payload_bytes(self) -> int:
-        """Length of an index and a bit."""
-        return self.layout.payload_bytes
-
-    @property
     def reach(self) -> float:
         """People that one report counts for at most, at the least likely level: 1 / (1 - 2 q), over its chance."""
         return self.scale / min(self.assignment.chances)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Sums of signs per index, level after level, then reports per level."""
-        return (self.layout.length,)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """The reports of participants, shape (n, payload_bytes)."""
@@ -369,23 +308,6 @@ class HaarOracle:
         halves = symbols >> (self.levels - 1 - levels)
         negative = (halves & 1).astype(np.bool_)
         return self.layout.answer_one(levels, halves >> 1, self._threshold, source=source, negative=negative)
-
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
-        """Add reports in place; an index outside its level makes a report malformed."""
-        numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
-        return self.layout.add(sums, numbers, payloads, self.assignment)
-
-    def reports(self, sums: Int64) -> int:
-        """Number of reports added."""
-        return int(self.layout.reports(sums).sum())
-
-    def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether this number of reports can have these sums."""
-        return self.layout.possible(sums, reports)
-
-    def level_reports(self, sums: Int64) -> Int64:
-        """Reports at each level, shape (levels,)."""
-        return self.layout.reports(check_sums(sums, self.shape)).copy()
 
     def theta(self, sums: Int64) -> Float64:
         """Unbiased sums over all owners of their Haar coefficients.
@@ -405,42 +327,107 @@ class HaarOracle:
         ]
         return np.concatenate(parts)
 
+
+# --- Reports of owners whose class is public
+
+MAX_CLASSES = 256
+MAX_LENGTH = 1 << 26
+
+
+@dataclass(frozen=True)
+class PublicClasses:
+    """Send the class unprotected and a randomized report on the other columns; the class is the last column.
+
+    Fields:
+        inner: Oracle of the other columns.
+        classes: Number of classes, 1 to 256. Symbols are `inner symbol * classes + class`.
+
+    Raises:
+        ParameterError: a field is out of range, or sums would need more than 2^26 integers.
+
+    Privacy: `loss` for the inner symbol; the class is not protected.
+    """
+
+    inner: Oracle
+    classes: int
+
+    name: ClassVar[str] = "classes"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", any_whole(self.classes, "classes", 1, MAX_CLASSES))
+        if isinstance(self.inner, PublicClasses) or not isinstance(self.inner, Oracle):
+            raise ParameterError("the reports inside of classes must be of an oracle without classes")
+        if self.classes * int(np.prod(self.inner.shape)) > MAX_LENGTH:
+            raise ParameterError(f"{self.classes} classes of so large an oracle need more than {MAX_LENGTH} integers")
+
+    @property
+    def size(self) -> int:
+        """Inner symbols times classes."""
+        return self.inner.size * self.classes
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Of the inner reports."""
+        return self.inner.epsilon
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """Of the inner reports."""
+        return self.inner.loss
+
+    @property
+    def payload_bytes(self) -> int:
+        """One byte more than the inner reports."""
+        return 1 + self.inner.payload_bytes
+
+    @property
+    def reach(self) -> float:
+        """As of the inner reports, in the class that the report names."""
+        return self.inner.reach
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sums of each class."""
+        return (self.classes, *self.inner.shape)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
+        """The reports of participants: a byte for the class, then the inner payload."""
+        symbols, numbers = check_symbols(symbols, numbers, self.size)
+        values, classes = np.divmod(symbols, self.classes)
+        payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
+        payloads[:, 0] = classes
+        payloads[:, 1:] = self.inner.randomize(values, numbers, source=source)
+        return payloads
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
+        """Add reports to their class's sums in place; an unknown class makes a report malformed."""
+        numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        good = np.zeros(len(payloads), dtype=np.bool_)
+        for place in range(self.classes):
+            rows = np.flatnonzero(payloads[:, 0] == place)
+            if rows.size:
+                good[rows] = self.inner.add(sums[place], numbers[rows], payloads[rows, 1:])
+        return good
+
+    def reports(self, sums: Int64) -> int:
+        """Number of reports added, over all classes."""
+        return sum(self.inner.reports(each) for each in sums)
+
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether this number of reports, of any classes, can have these sums."""
+        each = [self.inner.reports(of_class) for of_class in sums]
+        fits = all(self.inner.possible(of_class, count) for of_class, count in zip(sums, each, strict=True))
+        return fits and sum(each) == reports
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-
-def assignment_of(oracle: Oracle) -> Assignment | None:
-    """Who is asked which level; None where everybody is asked the same."""
-    if isinstance(oracle, HaarOracle):
-        return oracle.assignment
-    return oracle.levels_of if isinstance(oracle, TreeOracle) else None
+        return {"name": self.name, "inner": self.inner.to_dict(), "classes": self.classes}
 
 
 # --- Oracles from plain data, which anybody may have written
 
-_FIELDS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "krr": (RandomizedResponse, ("size", "epsilon")),
-    "unary": (UnaryOracle, ("size", "epsilon")),
-    "haar": (HaarOracle, ("size", "epsilon", "seed", "weights")),
-    "tree": (
-        TreeOracle,
-        (
-            "size",
-            "epsilon",
-            "delta",
-            "seed",
-            "branching",
-            "split",
-            "composition",
-            "nodes",
-            "assignment",
-            "level_epsilon",
-        ),
-    ),
-    "classes": (PublicClasses, ("inner", "classes")),
-}
-ORACLES = tuple(_FIELDS)
+_KINDS = {kind.name: kind for kind in (RandomizedResponse, UnaryOracle, HaarOracle, TreeOracle, PublicClasses)}
+ORACLES = tuple(_KINDS)
 
 
 def oracle_from_dict(data: Any) -> Oracle:
@@ -454,12 +441,13 @@ def oracle_from_dict(data: Any) -> Oracle:
 
 def _rebuilt(data: Any, *, outermost: bool) -> Oracle:
     name = data.get("name") if isinstance(data, dict) else None
-    if not isinstance(name, str) or name not in _FIELDS or (name == "classes" and not outermost):
+    if not isinstance(name, str) or name not in _KINDS or (name == "classes" and not outermost):
         raise ParameterError(f"an oracle must be one of {', '.join(ORACLES)}, got {quoted(name)}")
-    kind, fields = _FIELDS[name]
-    if set(data) != {"name", *fields}:
-        raise ParameterError(f"an oracle {quoted(name)} has the fields {', '.join(fields)}, and no others")
-    values = {field: data[field] for field in fields}
+    kind: Any = _KINDS[name]
+    names = [field.name for field in fields(kind)]
+    if set(data) != {"name", *names}:
+        raise ParameterError(f"an oracle {quoted(name)} has the fields {', '.join(names)}, and no others")
+    values = {field: data[field] for field in names}
     if name == "classes":
         values["inner"] = _rebuilt(data["inner"], outermost=False)
     oracle: Oracle = kind(**values)

@@ -13,8 +13,8 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64, UInt8, UInt32
 from ogive.core.checks import any_whole, array_of, refuse_masked
 from ogive.errors import BudgetError, ParameterError, quoted
-from ogive.local.base import RandomWords
-from ogive.local.description import Description, encode, within
+from ogive.local.base import RandomWords, encode
+from ogive.local.description import Description, within
 from ogive.local.values import rounded, row_of, rows_of
 from ogive.privacy import ApproxDP, Privacy, PureDP
 

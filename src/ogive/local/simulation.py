@@ -17,10 +17,8 @@ from ogive.core.checks import array_of
 from ogive.errors import ParameterError
 from ogive.local.aggregation import count_levels
 from ogive.local.base import Assignment, Oracle
-from ogive.local.classes import PublicClasses
-from ogive.local.levels import Layout
-from ogive.local.oracles import HaarOracle, RandomizedResponse, UnaryOracle, assignment_of
-from ogive.local.tree import TreeOracle
+from ogive.local.oracles import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
+from ogive.local.tree import Layout, LevelOracle, TreeOracle
 
 _CHUNK = 1 << 20
 _LARGEST = 1 << 24
@@ -72,8 +70,8 @@ def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64
         sums[:, :-1] = _ones(table, reports, float(oracle.chance), generator)
         sums[:, -1:] = reports
         return sums
-    assert isinstance(oracle, HaarOracle | TreeOracle)
-    for level, asked in enumerate(_asked(table, assignment_of(oracle), oracle.levels, generator)):
+    assert isinstance(oracle, LevelOracle)
+    for level, asked in enumerate(_asked(table, oracle.levels_of, oracle.levels, generator)):
         for part, people in zip(sums, asked, strict=True):
             _add_level(part, oracle, level, people, generator)
     return sums
@@ -119,9 +117,7 @@ def _blocks(people: Int64, assignment: Assignment, generator: np.random.Generato
     return generator.multinomial(totals, assignment.chances), list(parts)
 
 
-def _add_level(
-    sums: Int64, oracle: HaarOracle | TreeOracle, level: int, people: Int64, generator: np.random.Generator
-) -> None:
+def _add_level(sums: Int64, oracle: LevelOracle, level: int, people: Int64, generator: np.random.Generator) -> None:
     """Add the answers of one level's people, who are counted by symbol."""
     layout = oracle.layout
     layout.reports(sums)[level] += people.sum()
@@ -133,6 +129,7 @@ def _add_level(
         tally += _signs(halves[0::2], layout, level, float(oracle.chance), generator)
         tally -= _signs(halves[1::2], layout, level, float(oracle.chance), generator)
         return
+    assert isinstance(oracle, TreeOracle)
     nodes = _folded(people, oracle.branching ** (oracle.levels - level - 1))
     nodes = np.concatenate([nodes, np.zeros(layout.nodes[level] - nodes.size, dtype=np.int64)])
     if layout.unary[level]:

@@ -12,7 +12,7 @@ from ogive.core.arrays import Int64
 from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
-from ogive.local.classes import PublicClasses
+from ogive.local.oracles import PublicClasses
 from ogive.local.values import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues

@@ -9,7 +9,7 @@ from helpers.choices import randomizer
 
 from ogive.errors import DataError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
-from ogive.local.levels import Layout
+from ogive.local.tree import Layout
 
 ONE = Fraction(1)
 

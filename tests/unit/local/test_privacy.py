@@ -21,7 +21,7 @@ from ogive.local import (
     UnaryOracle,
     design_tree,
 )
-from ogive.local import levels as levels_module
+from ogive.local import tree as tree_module
 from ogive.local.base import WORD, exp_below
 from ogive.local.tree import slack_of_responses
 from ogive.privacy import ApproxDP, PureDP
@@ -252,5 +252,5 @@ def test_levels_that_each_spend_the_whole_budget_are_caught(monkeypatch):
 
 
 def test_a_unary_bit_that_is_kept_too_often_is_caught(monkeypatch):
-    monkeypatch.setattr(levels_module, "HALF", WORD // 2 + WORD // 1000)
+    monkeypatch.setattr(tree_module, "HALF", WORD // 2 + WORD // 1000)
     assert worst_ratio(laws_of(UnaryOracle(3, ONE), 0, monkeypatch)) > above(ONE)

@@ -15,7 +15,7 @@ from ogive.columns import LabelValue, OpenCategories
 from ogive.columns.categories import trimmed
 from ogive.columns.predicates import Among
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.local.classes import MAX_CLASSES
+from ogive.local.oracles import MAX_CLASSES
 from ogive.privacy import ApproxDP, PureDP, is_one_line
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Estimate, Statistic, Terms

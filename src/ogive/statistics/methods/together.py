@@ -31,8 +31,7 @@ from ogive.accounting import (
 from ogive.columns import Binning, Categories, Domain, LabelValue
 from ogive.columns.predicates import Predicate
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
-from ogive.local.classes import MAX_CLASSES, PublicClasses
-from ogive.local.oracles import UnaryOracle
+from ogive.local.oracles import MAX_CLASSES, PublicClasses, UnaryOracle
 from ogive.local.tree import TreeOracle
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import (

@@ -11,7 +11,7 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
-from ogive.local.levels import MAX_TALLY
+from ogive.local.tree import MAX_TALLY
 
 # --- What every law has
 #

@@ -20,7 +20,7 @@ from ogive.core.checks import among
 from ogive.core.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.aggregation import transform
-from ogive.local.classes import PublicClasses
+from ogive.local.oracles import PublicClasses
 from ogive.local.tree import TreeOracle
 
 # --- How far off an AUC from two noisy trees may be, whatever the scores; and which nodes to look into, therefore

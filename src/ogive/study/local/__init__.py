@@ -15,7 +15,8 @@ import numpy as np
 
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.errors import ParameterError, PeerError, RefusalError, plain
-from ogive.local.description import HEADER_BYTES, TAG_BYTES, VERSION, Description, read_numbers
+from ogive.local.base import HEADER_BYTES, TAG_BYTES, VERSION, read_numbers
+from ogive.local.description import Description
 from ogive.study.common import read_bytes
 from ogive.study.enrolment import (
     SERVICE,

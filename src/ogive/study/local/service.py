@@ -35,9 +35,8 @@ from starlette.types import ASGIApp
 
 from ogive.columns import Binning
 from ogive.errors import OgiveError, plain
-from ogive.local.description import Description
+from ogive.local.description import Description, asked, chances, purpose, refuses, revealed, sent
 from ogive.local.oracles import RandomizedResponse, UnaryOracle
-from ogive.local.text import asked, chances, purpose, refuses, revealed, sent
 from ogive.local.tree import TreeOracle
 from ogive.privacy import PureDP
 from ogive.showing.parts import POLICY, Html, document, fine, say, tag
