@@ -214,9 +214,7 @@ def view_class(kind: Any) -> type[View]:
                 found = getattr(importlib.import_module(place), f"{each.__name__}View", None)
                 if found is not None:
                     return cast(type[View], found)
-    from ogive.statistics.legacy import LegacyView  # TRANSITION
-
-    return LegacyView
+    raise TypeError(f"what people see of {kind.__name__} is not stated: it has no class {kind.__name__}View")
     raise TypeError(f"{kind.__name__} has no class {kind.__name__}View")
 
 
@@ -282,8 +280,7 @@ class Estimate(Shown, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact; see the schema in `ogive/schemas`."""
-        own = getattr(importlib.import_module(type(self).__module__), "to_dict", None)  # TRANSITION
-        return own(self) if own is not None else codecs.write(self)
+        return codecs.write(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
@@ -305,8 +302,7 @@ class Estimate(Shown, ABC):
 
     @classmethod
     def _read(cls, data: Any) -> Self:
-        own = getattr(importlib.import_module(cls.__module__), "from_dict", None)  # TRANSITION
-        return cast(Self, own(data)) if own is not None else codecs.read(cls, data)
+        return codecs.read(cls, data)
 
     @classmethod
     def from_json(cls, source: str | bytes | Path) -> Self:
