@@ -327,7 +327,10 @@ class UstatisticEstimate(Estimate):
             "columns": list(self.columns),
             "method": self.method,
             "value": self.value if self.defined else None,
-            "means": [dataclasses.asdict(mean) for mean in self.means],
+            "means": [
+                {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
+                for mean in self.means
+            ],
             "randomization_error": self.randomization_error,
             "sampling_error": self.sampling_error,
             "quantization": self.quantization,
