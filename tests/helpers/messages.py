@@ -10,12 +10,12 @@ def checked(nodes):
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "ogive.core.checks"
         for alias in node.names
-        if alias.name != "is_of_loaded"  # which names a module
+        if not alias.name.startswith("is_")  # these refuse nothing, and name nothing
     }
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:
             named = [*node.args[1:2], *(word.value for word in node.keywords if word.arg == "name")]
-            yield from named  # `is_whole` names nothing
+            yield from named
 
 
 def checked_names(nodes):
