@@ -4,14 +4,7 @@
 
 Run before and after a reorganization: `--json` prints what `--against` reads. Nothing here is a test. The figures:
 
-**Calls.** Functions of the package that one call runs, from a profile hook on every thread, after two calls that warm
-up imports, caches and compiled code. A function is a code object of a file of the package; comprehensions and generator
-expressions belong to the function around them. A call is one new frame of a function: resuming a generator is none. It
-comes from the nearest frame of the package below it on its thread's stack, whatever library lies between, and goes
-across files if that is of another one. Calls that no frame of the package made are not counted, the first among them.
-Methods that dataclasses write and code compiled by numba are not seen. `os.urandom` is a fixed stream meanwhile, also
-where the package keeps it as a default, so that samplers reject as often in every run; and the process keeps to one
-processor, so that work is not dealt to threads in another way each time.
+**Calls.** Functions and files of the package that one call runs, as `tools/hops.py` counts them.
 
 **Circles.** An import is a statement anywhere: at the top, inside a function, for types only. `from a.b import c` is an
 import of `a.b.c` where that is a module, else of `a.b`. A package's `__init__` is a module like others; that of the
@@ -48,177 +41,13 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
-from unittest import mock
 
-from house_structure import ROOT, SOURCE, Figures, Table, measure_circles, measure_features, measure_lines
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
-# --- what one call runs ---
-
-_INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-_RESUMED = 0x20 | 0x80 | 0x200
-"""Flags of the code of generators, coroutines and asynchronous generators."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a function of the package.
-
-    Fields:
-        target: The code that was entered.
-        source: The nearest code of the package below it on the stack; None where there is none.
-    """
-
-    target: CodeType
-    source: CodeType | None
-
-    @property
-    def across(self) -> bool:
-        """Whether it goes from one file to another."""
-        return self.source is not None and self.source.co_filename != self.target.co_filename
-
-
-def calls_of(work: Callable[[], object], root: Path) -> list[Call]:
-    """Run work and list the calls of functions whose files lie in a folder; see the top for what counts.
-
-    Threads that exist before are followed from Python 3.12 on.
-    """
-    prefix = f"{root}{os.sep}"
-    found: list[Call] = []
-    seen: dict[int, FrameType] = {}  # kept alive, so that no other frame gets the same id
-
-    def hook(frame: FrameType, event: str, _: object) -> None:
-        code = frame.f_code
-        if event != "call" or code.co_name in _INLINED or not code.co_filename.startswith(prefix):
-            return
-        if code.co_flags & _RESUMED:
-            if id(frame) in seen:
-                return
-            seen[id(frame)] = frame
-        below = frame.f_back
-        while below is not None and not below.f_code.co_filename.startswith(prefix):
-            below = below.f_back
-        found.append(Call(code, None if below is None else below.f_code))
-
-    everywhere: Callable[[Any], None] = getattr(threading, "setprofile_all_threads", threading.setprofile)
-    earlier = sys.getprofile()
-    everywhere(hook)
-    sys.setprofile(hook)
-    try:
-        work()
-    finally:
-        everywhere(None)
-        sys.setprofile(earlier)
-    return found
-
-
-def call_figures(calls: list[Call]) -> Figures:
-    """How many files and functions were run, and how many of the calls between them go across files."""
-    inside = [call for call in calls if call.source is not None]
-    return {
-        "files": len({call.target.co_filename for call in calls}),
-        "functions": len({(call.target.co_filename, call.target) for call in calls}),
-        "calls": len(inside),
-        "across files": sum(call.across for call in inside),
-    }
-
-
-def measure_calls() -> Table:
-    """What eight calls of the package run, each once; in a process that has not imported it before."""
-    assert "ogive" not in sys.modules, "its defaults were set before the stream was fixed"
-    stream = random.Random()
-    with mock.patch("os.urandom", lambda count: stream.randbytes(count)), _one_processor():
-        return _measure_calls(stream)
-
-
-def _quietly(main: Callable[[list[str]], object], words: list[str]) -> None:
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        main(words)
-
-
-@contextmanager
-def _one_processor() -> Iterator[None]:
-    """Keep this process to one of its processors, where the system can."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    processors = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(processors)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, processors)
-
-
-def _measure_calls(stream: random.Random) -> Table:
-    import ogive
-    from ogive.core import compiling
-
-    assert Path(ogive.__file__).parent == SOURCE, (
-        f"this measures {SOURCE}, but the interpreter imports {ogive.__file__}"
-    )
-    compiling.PLAIN_STEPS = 0  # compiled loops make no frames, so that calls are counted alike whatever their size
-    generator = random.Random(1)
-    values = [generator.gauss(50, 10) for _ in range(1000)]
-    asked: dict[str, Any] = {"bounds": (0, 100), "bins": 100, "privacy": ogive.PureDP(1)}
-    ecdf = ogive.Ecdf("value", bounds=(0, 100), bins=100)
-    thirds = [{"value": values[start::3]} for start in range(3)]
-
-    def session(folder: Path) -> Any:
-        return ogive.Session({"value": values}, limit=ogive.PureDP(1), ledger=folder / "ledger.db", name="values")
-
-    def ask_open_session(folder: Path, stack: ExitStack) -> Callable[[], object]:
-        one = stack.enter_context(session(folder))
-        return lambda: one.ecdf("value", **asked)
-
-    def ask_again(folder: Path, stack: ExitStack) -> Callable[[], object]:
-        work = ask_open_session(folder, stack)
-        work()
-        return work
-
-    def command(folder: Path, _: ExitStack) -> Callable[[], object]:
-        from ogive.cli import main
-
-        (folder / "values.csv").write_text("\n".join(["value", *map(str, values)]), encoding="utf-8")
-        words = ["mean", str(folder / "values.csv"), "--column", "value", "--bounds", "0", "100", "--epsilon", "1"]
-        return lambda: _quietly(main, words)
-
-    def ask_new_session(folder: Path, _: ExitStack) -> Callable[[], object]:
-        return lambda: session(folder).ecdf("value", **asked)
-
-    # each makes what is called, which is measured without the making
-    makers: dict[str, Callable[[Path, ExitStack], Callable[[], object]]] = {
-        "ecdf": lambda *_: lambda: ogive.ecdf(values, **asked),
-        "ecdf, method tree_ls": lambda *_: lambda: ogive.ecdf(values, **asked, method="tree_ls"),
-        "Session.ecdf, ledger in a file": ask_open_session,
-        "Session.ecdf, asked again": ask_again,
-        "Session(...).ecdf, the same": ask_new_session,
-        "ogive mean FILE": command,
-        "release under SecAgg": lambda *_: (
-            lambda: ogive.release(ecdf, trust=ogive.SecAgg(thirds), privacy=ogive.PureDP(1))
-        ),
-        "release under Servers": lambda *_: (
-            lambda: ogive.release(ecdf, trust=ogive.Servers({"value": values}), privacy=ogive.PureDP(1))
-        ),
-    }
-    table = {}
-    for name, maker in makers.items():
-        for warm in (False, False, True):
-            stream.seed(1)
-            with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-                work = maker(Path(folder), stack)
-                if warm:
-                    table[name] = call_figures(calls_of(work, SOURCE))
-                else:
-                    work()
-    return table
-
+from hops import measure_calls
+from house_structure import ROOT, SOURCE, Table, measure_circles, measure_features, measure_lines
 
 # --- what is imported ---
 

@@ -34,7 +34,7 @@ MOST_RUN = {
     "release under SecAgg": (66, 508),
     "release under Servers": (76, 640),
 }
-"""Files and functions that a warm call runs, as `benchmarks/house.py` counts them."""
+"""Files and functions that a warm call runs, as `tools/hops.py` counts them."""
 
 
 @pytest.fixture
@@ -112,10 +112,10 @@ def test_lines_of_imports_are_counted(structure):
 @pytest.fixture(scope="module")
 def calls():
     """What warm calls run, by name; in a process of its own, which is measured from its first import on."""
-    program = "import json, house\nprint('\\n' + json.dumps(house.measure_calls()))"
+    program = "import json, hops\nprint('\\n' + json.dumps(hops.measure_calls()))"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=ROOT / "benchmarks", capture_output=True, text=True, timeout=PATIENCE, check=True,
+        cwd=ROOT / "tools", capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,4 +1,4 @@
-"""The figures of `benchmarks/house.py` on small packages whose figures are known."""
+"""The figures of `benchmarks/house.py` and `tools/hops.py` on small packages whose figures are known."""
 
 import importlib
 import sys
@@ -15,6 +15,12 @@ ROOT = Path(__file__).parents[2]
 def house(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     return importlib.import_module("house")
+
+
+@pytest.fixture
+def hops(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module("hops")
 
 
 @pytest.fixture
@@ -186,24 +192,24 @@ def numbers():
         ("in_a_thread", 2, 2, 0, 0),  # run, but called by none of the package
     ],
 )
-def test_calls_of_a_tiny_package_are_counted(house, made, monkeypatch, name, files, functions, calls, across):
+def test_calls_of_a_tiny_package_are_counted(hops, made, monkeypatch, name, files, functions, calls, across):
     root = made(first=FIRST, second=SECOND)
     monkeypatch.syspath_prepend(str(root.parent))
     first = importlib.import_module("made.first")
-    found = house.calls_of(getattr(first, name), root)
-    assert house.call_figures(found) == {
+    found = hops.calls_of(getattr(first, name), root)
+    assert hops.call_figures(found) == {
         "files": files,
         "functions": functions,
         "calls": calls,
         "across files": across,
     }
-    assert house.calls_of(lambda: None, root) == []
+    assert hops.calls_of(lambda: None, root) == []
 
 
-def test_the_hook_is_gone_when_the_work_fails(house, tmp_path):
+def test_the_hook_is_gone_when_the_work_fails(hops, tmp_path):
     earlier = sys.getprofile()
     with pytest.raises(ZeroDivisionError):
-        house.calls_of(lambda: 1 / 0, tmp_path)
+        hops.calls_of(lambda: 1 / 0, tmp_path)
     assert sys.getprofile() is earlier
 
 
