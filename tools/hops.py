@@ -1,7 +1,8 @@
 """Files and functions of the package that one call runs: `python tools/hops.py [--path NAME]`.
 
 What is counted: functions of the package that one call runs, from a profile hook on every thread, after two calls that
-warm up imports, caches and compiled code. A function is a code object of a file of the package; comprehensions and generator
+warm up imports, caches and compiled code. A function is a code object of a file of the package; comprehensions and
+generator
 expressions belong to the function around them. A call is one new frame of a function: resuming a generator is none. It
 comes from the nearest frame of the package below it on its thread's stack, whatever library lies between, and goes
 across files if that is of another one. Calls that no frame of the package made are not counted, the first among them.
