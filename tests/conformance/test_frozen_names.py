@@ -178,7 +178,6 @@ READ_FOR_PEOPLE = {
     ("codecs_of", "kind.__name__"),
     ("view_class", "each.__module__"),
     ("view_class", "each.__name__"),
-    ("view_class", "kind.__name__"),
     ("_kind", "type(problem).__name__"),
     ("_kind", "type(value).__name__"),
     ("_kept", "function.__module__"),

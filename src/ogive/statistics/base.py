@@ -215,7 +215,6 @@ def view_class(kind: Any) -> type[View]:
                 if found is not None:
                     return cast(type[View], found)
     raise TypeError(f"what people see of {kind.__name__} is not stated: it has no class {kind.__name__}View")
-    raise TypeError(f"{kind.__name__} has no class {kind.__name__}View")
 
 
 class Estimate(Shown, ABC):

@@ -116,7 +116,7 @@ def _of_type(hint: Any, name: str, where: str) -> Codec:
 @functools.cache
 def codecs_of(kind: Any) -> dict[str, tuple[Codec, bool]]:
     """The codec of each field of an estimate but its provenance, in the order of files, and whether it was added."""
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind.__init__)  # read in the module of the class, whatever it is called
     fields = {field.name: field for field in dataclasses.fields(kind) if field.name != "provenance"}
     order = [name for name in kind.file_order if name in fields]
     found = {}
