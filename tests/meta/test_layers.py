@@ -25,21 +25,18 @@ LAYERS = """
 cli
 demo pairs.network
 study
-report datasets
-pate ranking plots
+report
+pate ranking
 releasing
-streams
-trust
+trust plots
 statistics
-showing records ledger
-queries
-strategies kernels
-local pairs
-noise accounting crypto segments
-provenance
-columns
-privacy
-core
+records
+queries streams
+strategies
+local kernels showing ledger
+columns noise accounting provenance pairs
+privacy crypto segments
+core datasets
 errors
 """
 
