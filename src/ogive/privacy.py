@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add
 from typing import Any, ClassVar, Self
 
 from ogive.core.checks import whole
@@ -223,15 +222,16 @@ class _Exact:
     """A guarantee or a loss, whose fields are exact numbers; those of one type add up."""
 
     _type: ClassVar[str]
+    __match_args__: ClassVar[tuple[str, ...]]
 
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
-        return type(self)(*map(add, vars(self).values(), vars(other).values()))
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in self.__match_args__))
 
     def to_dict(self) -> dict[str, str]:
         """Plain data, exact."""
-        return {"type": self._type, **dict(zip(vars(self), map(str, vars(self).values()), strict=True))}
+        return {"type": self._type, **{name: str(getattr(self, name)) for name in self.__match_args__}}
 
 
 @dataclass(frozen=True, init=False)

@@ -85,7 +85,7 @@ def raised_texts():
             text = written(message)
             # sentences of reports are no messages
             if isinstance(node, ast.Raise) or (
-                path.name != "picture.py" and len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))
+                path.name != "view.py" and len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))
             ):  # a repr, or SQL
                 yield text
 

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,11 @@ def test_each_schema_is_of_one_kind_and_published():
     assert SCHEMAS.keys() - {kind.schema for kind in NEW} <= published
     folders = {path.parent.name for path in (PACKAGE / "statistics").glob("*/statistic.py")}
     assert folders == {kind.folder for kind in KINDS}
+
+
+def test_a_released_statistic_is_kept():
+    """What `NEW` leaves out of the lists of kept questions, documents, fields and schemas has not been released."""
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (.*)$", changelog, re.MULTILINE)
+    assert newest is not None
+    assert not NEW or newest[1].startswith("Unreleased"), "keep a question, a document and the fields of each"

@@ -235,13 +235,13 @@ def warnings_in_a_line() -> Iterator[None]:
         warnings.simplefilter("always", NoiseWarning)
         others = warnings.showwarning
 
-        def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, NoiseWarning):
                 print(f"ogive: warning: {message}", file=sys.stderr)
             else:
-                others(message, category, *where)
+                others(message, category, *where, **more)
 
-        warnings.showwarning = tell  # type: ignore[assignment]
+        warnings.showwarning = tell
         yield
 
 

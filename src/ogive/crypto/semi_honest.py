@@ -193,8 +193,9 @@ class SemiHonestEvaluator:
         return permute_bits(evaluate(self._task.schedule, held, tables, self._task.keys)).T
 
     def erase(self) -> None:
-        """Overwrite its values, and drop their labels."""
+        """Overwrite its values, and drop their labels and choices."""
         self._bits.fill(False)
+        self._chosen = None
         self._labels = np.empty((0, 2), np.uint64)
 
 

@@ -83,6 +83,7 @@ class ValueCounts:
         return sum(counted.counts.values()) + counted.unnamed + missing
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"values": self.column.to_dict()}
 
 
@@ -166,6 +167,7 @@ class PersonShares:
         return int(sums.sum()) // PERSON_UNITS
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"people": self.values.to_dict(), "units": PERSON_UNITS}
 
 
@@ -292,6 +294,7 @@ class Cells(_Cells):
         return (self.domain.size,)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"cells": self.domain.to_dict()}
 
 
@@ -322,6 +325,7 @@ class RowValues:
         return len(sums)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"rows": self.domain.to_dict()}
 
 
@@ -392,6 +396,7 @@ class Selected:
         return self.values.records(sums)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"selected": self.values.to_dict(), "where": self.where.to_dict()}
 
 
@@ -442,6 +447,7 @@ class Parted:
         return sum(each.records(part) for each, part in zip(self.values, self.split(sums), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 

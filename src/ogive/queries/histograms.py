@@ -106,7 +106,7 @@ class CurveQuery(base.Described, base.LinearQuery):
         return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
     alone: Loss = strategy.loss(adjacency)
     return group_loss(alone, rows)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -302,7 +302,7 @@ class Walks:
         self.blocks_of, self.places = [np.array([-1])], [np.array([0])]
         self.moves: list[tuple[Int64, Int64]] = []
         self.stays: list[tuple[Int64, Int64]] = []
-        self.options = cache(self._options)
+        self._kept: dict[tuple[int, int, int], tuple[list[int], list[int], list[int]]] = {}
         for number in range(self.quantiles):
             self._next(number)
         self._weigh()
@@ -362,8 +362,13 @@ class Walks:
         """Sum of the weights of all walks, times 2^400, rounded up."""
         return int(self.weights[0][0][0])
 
-    def _options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
+    def options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
         """Sums of the weights of the steps from a state, and the block and the state that each leads to."""
+        if (number, state, run) not in self._kept:
+            self._kept[number, state, run] = self._options(number, state, run)
+        return self._kept[number, state, run]
+
+    def _options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
         found, parts = (each[state] for each in self.moves[number])
         after = np.flatnonzero(parts <= self.reach)
         weights = self.heights[parts[after]] * (self.weights[number + 1][1][found[after]] * self.sizes[after])

@@ -195,6 +195,7 @@ class Weights:
             raise ParameterError("squares are measured beside centered places, whose shift is -slope M / 2")
 
     def to_dict(self) -> dict[str, int]:
+        """Plain data, exact."""
         return plain_fields(self)
 
 

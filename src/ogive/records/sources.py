@@ -206,7 +206,8 @@ class FrameSource(Source):
 
     def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame
-        self.columns = tuple(str(column) for column in frame.columns)
+        self._names = {str(column): column for column in frame.columns}
+        self.columns = tuple(self._names)
         self._words = words
         self._read: dict[str, Any] = {}
 
@@ -225,7 +226,9 @@ class FrameSource(Source):
 
     def _column(self, column: str) -> Any:
         if column not in self._read:
-            name = self._frame.columns[self.columns.index(column)]
+            name = self._names[column]
+            if name not in self._frame.columns:  # a frame of pandas can be changed in place
+                raise DataError(f"the data frame no longer has the column {quoted(column)}")
             while len(self._read) >= KEPT_COLUMNS:  # a copy of a whole wide frame could fill the memory
                 del self._read[next(iter(self._read))]
             self._read[column] = without_views(arrow_array(self._frame.get_column(name), column, self._words))

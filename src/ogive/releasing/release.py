@@ -39,7 +39,6 @@ from ogive.privacy import (
 )
 from ogive.provenance import Provenance, add_seen, check_batch_name
 from ogive.queries import Answer, LinearQuery, Query, undeclared
-from ogive.records import Records
 from ogive.records.missing_words import NaValues
 from ogive.releasing import cautions
 from ogive.statistics.base import (
@@ -138,7 +137,6 @@ def release(
         cautions.tell_weak(privacy)
     count = trust.count if told and adjacency is Adjacency.REPLACE else _unknown
     holder = _Paying(books, opening, count, getattr(inner, "noise_beside", OF_RECORDS))
-    options = trust.options
     terms = Terms(
         privacy,
         unit,
@@ -148,10 +146,10 @@ def release(
         announce=books.announce,
         one_loss_type=books.paying,
         private=trust.private,
-        adding=options.adding,
-        honest=options.honest,
-        cell_limit=options.cell_limit,
-        serving=options if type(trust).refusal is TrustModel.refusal else None,
+        adding=trust.adding,
+        honest=trust.honest,
+        cell_limit=trust.cell_limit,
+        serving=trust.public_terms,
     )
     try:
         done = drive(statistic, terms, holder, bounded=bounded)
@@ -165,7 +163,7 @@ def release(
         price=done.price if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=add_seen(options.assumption, holder.opening.uploaded),
+        assumption=add_seen(trust.assumption, holder.opening.uploaded),
         total=done.answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
@@ -197,6 +195,8 @@ def on_columns(
     public: Sequence[str] = (),
 ) -> EstimateT:
     """One release of arrays by name, whoever would hold them."""
+    from ogive.records import Records  # a device that uploads has no library of tables
+
     holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
     return release(
         statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public or None, source=source

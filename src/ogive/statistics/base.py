@@ -269,11 +269,6 @@ class Estimate(Shown, ABC):
         """What follows from the fields, as plain data for other programs; it is not read back."""
         return {}
 
-    @classmethod
-    def published(cls, fields: Mapping[str, Any]) -> tuple[str, ...]:
-        """Columns whose values were public, of fields that were read."""
-        return ()
-
     def check_stored(self, known: Fields) -> None:
         """Refuse what was read from a file if its fields contradict each other, by a ParameterError or a DataError."""
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.provenance import Provenance
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number
 
 _CODEC, _ADDED = "ogive codec", "ogive added"
@@ -149,15 +148,15 @@ def read(kind: type[EstimateT], data: Any) -> EstimateT:
     needed = [name for name, (_, added) in codecs.items() if not added]
     known = Fields.of(data, of.schema, of.article, (*needed, "provenance"))
     values: dict[str, Any] = {}
+    provenance = known.provenance()
     try:
         for name, (codec, _) in sorted(codecs.items(), key=lambda each: each[1][0].last):
             if name in known.data:
                 values[name] = codec.read(known, name, values)
-        provenance: Provenance | None = known.provenance(*of.published(values))
         estimate: Any = of(**values, provenance=provenance)
         estimate.check_stored(known)
     except ParameterError as problem:
-        itself = "contradicts itself" if known.what.startswith("a ") else "contradict themselves"
+        itself = "contradicts itself" if known.what.startswith(("a ", "an ")) else "contradict themselves"
         raise DataError(f"{known.what} {itself}: {plain(problem)}") from None
     return typing.cast(EstimateT, estimate)
 
@@ -167,16 +166,17 @@ def json_schema(kind: Any) -> dict[str, Any]:
     codecs = codecs_of(kind)
     properties = {name: dict(codec.schema) for name, (codec, _) in codecs.items()}
     needed = [name for name, (_, added) in codecs.items() if not added]
+    results = {"results": {"type": "object"}} if "results" in vars(kind) else {}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:{kind.schema.replace('.', ':schema:', 1).replace('/', ':')}",
         "type": "object",
-        "required": ["schema", *needed, "provenance"],
+        "required": ["schema", *needed, *results, "provenance"],
         "additionalProperties": False,
         "properties": {
             "schema": {"const": kind.schema},
             **properties,
-            "results": {"type": "object"},
+            **results,
             "provenance": {"type": ["object", "null"]},
         },
     }

@@ -227,7 +227,7 @@ class Fields:
             raise DataError(f"not {what}: expected a JSON object of schema {schema}{got}")
         for name in needed:
             if name not in data:
-                lack = "lacks" if what.startswith("a ") else "lack"
+                lack = "lacks" if what.startswith(("a ", "an ")) else "lack"
                 raise DataError(f"{what} {lack} the field {quoted(name)}")
         return Fields(data, what)
 

@@ -105,7 +105,7 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     return _root_mean_square(cast(Hashable, strategy), total_known) / records
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _root_mean_square(strategy: Any, total_known: bool) -> float:
     return float(np.sqrt(np.mean(strategy.variance(total_known=total_known))))
 

@@ -229,6 +229,7 @@ class GroupedHistogram(_StraightLines):
         return self._between(np.cumsum(counts, axis=1), total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
         group, share = self._places
         weight = group + share  # sum of the weights of the groups' counts
         values: Float64 = group + share**2

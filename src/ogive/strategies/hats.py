@@ -193,6 +193,7 @@ class LeastSquaresHats(PlainStrategy):
         return self.solver.estimate(rows, total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
         return self.solver.variance(total_known=total_known)
 
 

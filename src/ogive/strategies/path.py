@@ -425,6 +425,7 @@ class PathNoise:
 
     @property
     def size(self) -> int:
+        """Number of bins."""
         return self.tree.size
 
     @cached_property
@@ -490,6 +491,7 @@ class PathNoise:
         return np.asarray(counts - slope * (counts[..., last[:1]] - total))
 
     def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
         terms = self.tree.terms
         factor = np.full(self.size, float(terms))
         if total_known:
@@ -497,6 +499,7 @@ class PathNoise:
         return factor * (self.law.variance / 4.0**self.bits)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {
             "name": self.name,
             "size": self.size,
@@ -508,6 +511,7 @@ class PathNoise:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PathNoise:
+        """Rebuild from plain data, which need not be trusted."""
         try:
             tree = PathTree(data["size"], tuple(data["radices"]), data["root"])
             law, bits = law_from_dict(data["law"]), data["bits"]

@@ -129,10 +129,16 @@ class ReportedTree(_Reported):
 
     @property
     def size(self) -> int:
+        """Number of bins."""
         return self.oracle.size
 
-    @cached_property
+    @property
     def inner(self) -> LeastSquaresTree:
+        """What `tree` is called for both kinds."""
+        return self.tree
+
+    @cached_property
+    def tree(self) -> LeastSquaresTree:
         """The same blocks and laws, measured by a curator; lowest level first."""
         blocks = tuple(self.oracle.branching**level for level in range(self.oracle.levels))
         return LeastSquaresTree(self.size, blocks, self.laws[::-1])
@@ -143,6 +149,7 @@ class ReportedTree(_Reported):
         return np.rint(np.ldexp(np.concatenate(parts), BITS)).astype(np.int64)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
         return {"name": self.name, "size": self.size, **plain_fields(self)}
 
     @classmethod
@@ -302,8 +309,13 @@ class ReportedHistogram(_Reported):
             raise ParameterError("a histogram of reports needs a unary oracle and a DiscreteGaussian law")
         assert self.inner.groups == self.oracle.size
 
-    @cached_property
+    @property
     def inner(self) -> GroupedHistogram:
+        """What `plain` is called for both kinds."""
+        return self.plain
+
+    @cached_property
+    def plain(self) -> GroupedHistogram:
         """The same groups and law, measured by a curator."""
         return GroupedHistogram(self.size, self.oracle.size, self.law, HISTOGRAM_BITS)
 

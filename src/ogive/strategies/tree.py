@@ -376,6 +376,7 @@ class LeastSquaresTree(PlainStrategy):
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
         return np.asarray(prefix_variance(*self._arrays, total_known))
 
 

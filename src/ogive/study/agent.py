@@ -174,6 +174,16 @@ _APPROVED = "approved"
 
 
 _PLACE = struct.Struct("<II")
+
+
+def _place_of(data: bytes) -> tuple[int, int]:
+    """Query and attempt of a stored place."""
+    if len(data) != _PLACE.size:
+        raise PeerError("the stored place of this party in a release is damaged")
+    query, attempt = _PLACE.unpack(data)
+    return query, attempt
+
+
 """Where a party stands in a release: the query and the attempt that it last took part in."""
 
 
@@ -328,7 +338,7 @@ class Agent:
         """Take part in an attempt; earlier ones are over."""
         earlier = kept.get(_of(question.release, "place"))
         place = question.query, question.attempt
-        if earlier is not None and place <= _PLACE.unpack(earlier):
+        if earlier is not None and place <= _place_of(earlier):
             raise PeerError("this party took part in that attempt, or in a later one")
         step = self._next(question, question.answers)
         check_budget(self.study, question.release, self._account, payment)

@@ -96,6 +96,7 @@ class _Follower:
 
     def answer(self, query: Any) -> Answer:
         if self.used == len(self._answers):
+            assert query.kind in ("linear", "pairs"), "other queries are not served"
             self.next = Step(self.used, query)
             raise _Waiting
         self.used += 1

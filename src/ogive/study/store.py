@@ -8,12 +8,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, String, Table, delete, insert, select, text, update
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.ledger.database import Database
-from ogive.study.document import AnyStudy
+
+if TYPE_CHECKING:
+    from ogive.study.document import AnyStudy
 
 CALLED = "state"
 

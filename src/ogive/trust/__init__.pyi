@@ -1,8 +1,8 @@
 from .base import Opening as Opening
 from .base import TrustModel as TrustModel
 from .collected import Collected as Collected
-from .models import Simulation as Simulation
 from .models import TRUST_MODELS as TRUST_MODELS
+from .models import Simulation as Simulation
 from .models import TrustOf as TrustOf
 from .pairs import Pairs as Pairs
 from .secagg.model import SecAgg as SecAgg

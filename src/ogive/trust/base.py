@@ -202,6 +202,11 @@ class TrustModel(ABC):
             made.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
 
     @property
+    def public_terms(self) -> TrustOptions | None:
+        """What fixes `refusal` and `cell_limit`, and holds no records; None where nothing public does."""
+        return None
+
+    @property
     def assumption(self) -> str:
         """Who holds the records, what each of them sees and what is assumed, printed on every release."""
         return self.options.assumption
@@ -289,6 +294,11 @@ def _naming_what_is_needed(make: Callable[..., None]) -> Callable[..., None]:
 
 class TableModel(TrustModel):
     """A trust model that can be made of one table, dealt out as the options say."""
+
+    @property
+    def public_terms(self) -> TrustOptions | None:
+        """Its options, which fix what it refuses, unless a subclass refuses more."""
+        return self.options if type(self).refusal is TrustModel.refusal else None
 
     @classmethod
     @abstractmethod

@@ -245,6 +245,7 @@ class SeveralTables(TableModel):
 
     @property
     def absent(self) -> frozenset[int]:
+        """Parties, counted from 1, whose records are not counted."""
         return frozenset()
 
     def data_digest(self) -> bytes:

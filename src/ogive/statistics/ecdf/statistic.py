@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import GRIDS, Bound, Grid, GridName
@@ -149,6 +149,10 @@ class Ecdf:
         reason = uncountable(self.method) if self.counted == "people" else None
         if reason is not None:
             raise ParameterError(reason)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: the fields, without the thresholds of the grid."""
+        return {name: value for name, value in vars(self).items() if name != "_binning"}
 
     @cached_property
     def _binning(self) -> Binning:

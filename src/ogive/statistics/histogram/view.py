@@ -37,7 +37,7 @@ def draw_groups(
     first = estimates[0]
     empty = [math.nan] * len(first.categories), [(math.nan, math.nan)] * len(first.categories)
     series = [
-        (label, *((each.shares, each.intervals()) if each.defined else empty))
+        (label, each.shares, each.intervals()) if each.defined else ("_", *empty)
         for label, each in zip(labels, estimates, strict=True)
     ]
     axes = bars(ax, first.categories, series, dict(look), f"{level(first)} intervals for the population", colors)

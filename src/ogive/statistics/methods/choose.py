@@ -105,7 +105,7 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
 
 
 _CHOSEN: dict[Hashable, CurveMethod | Strategy] = {}
-_MOST_CHOSEN = 256
+_MOST_CHOSEN = 32
 
 
 def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
@@ -121,8 +121,8 @@ def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
     found = _CHOSEN.get(key)
     if found is None:
         found = _choice(method, task)
-        if len(_CHOSEN) >= _MOST_CHOSEN:
-            _CHOSEN.clear()
+        while len(_CHOSEN) >= _MOST_CHOSEN:
+            del _CHOSEN[next(iter(_CHOSEN))]
         _CHOSEN[key] = found
     return found
 

@@ -524,7 +524,11 @@ def _checked(matrices: Matrices | None, size: int, *, symmetric: bool) -> list[F
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all"
         )
-    return checked_matrices(size, matrices, symmetric=symmetric)
+    found = checked_matrices(size, matrices, symmetric=False)
+    for matrix in found if symmetric else ():
+        if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * (1 + float(np.abs(matrix).max()))):
+            raise ParameterError("a kernel must be symmetric: replace f(x, y) by (f(x, y) + f(y, x)) / 2")
+    return [(matrix + matrix.T) / 2 for matrix in found] if symmetric else found
 
 
 @dataclass(frozen=True)

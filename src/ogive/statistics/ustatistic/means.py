@@ -250,6 +250,7 @@ def checked_matrices(
 
     These never occur. They repeat the last one, so that constants stay constant.
     """
+    padded = padded or size
     found = []
     for each in () if matrices is None else matrices:
         matrix = array_of(each, np.float64)

@@ -138,6 +138,7 @@ class OrthogonalProjection(PlainStrategy):
 
     @property
     def levels(self) -> tuple[Level, ...]:
+        """One level: the sums of the features, which share a law."""
         return (Level(self._form.rows, self.law),)
 
     def measure(self, counts: Int64) -> Int64:
@@ -220,6 +221,7 @@ class OrthogonalProjection(PlainStrategy):
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
         decoder = self._decoder
         values = np.einsum("ij,ij->i", decoder, decoder)
         if total_known:

@@ -191,6 +191,7 @@ class Collected:
     gone: Bool
 
     def values(self, pair: int) -> dict[str, int]:
+        """Outputs of a pair as whole numbers, by name."""
         ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
         return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
 
@@ -290,6 +291,7 @@ class Collector:
 
     @property
     def here(self) -> int:
+        """How many people are there."""
         return len(self._here)
 
     @property
@@ -311,6 +313,7 @@ class Collector:
         return told + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
+        """Begin with those who are there."""
         self._started = True
         return self._go_on(now)
 
@@ -347,6 +350,7 @@ class Collector:
         return self._go_on(now)
 
     def expire(self, now: float) -> list[Outgoing]:
+        """Give up pairs that have taken too long."""
         for digest, pair in list(self._open.items()):
             if pair.until <= now:
                 self._give_up(digest, f"it took longer than {self._seconds:g} seconds")
@@ -500,6 +504,7 @@ class Person:
         return said
 
     def close(self) -> None:
+        """Give up the pair at hand."""
         if self._at_hand is not None:
             self._at_hand[1].close()
             self._at_hand = None

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +26,11 @@ from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_statement
 from ogive.queries import Aggregate, CurveQuery, LinearQuery
-from ogive.records import Records
 from ogive.trust.base import Traffic
 from ogive.trust.modulus import largest_share
+
+if TYPE_CHECKING:
+    from ogive.records import Records
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""

@@ -68,9 +68,9 @@ class ServersOptions(TrustOptions):
     def uploads(self) -> Uploads:
         """What is uploaded, as far as that is known before a question is asked."""
         organizations = self.parties is not None
+        checked = _checked(self.servers, self.upload, self.verified, self.verifications, organizations=organizations)
         if self.colluding is not None:
             whole(self.colluding, "colluding", 1, self.servers - 1)
-        checked = _checked(self.servers, self.upload, self.verified, self.verifications, organizations=organizations)
         return Uploads(
             self.servers,
             self.upload,
