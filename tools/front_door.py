@@ -51,9 +51,10 @@ def completed(stub: str, names: dict[str, str]) -> str:
     return "\n".join([*sorted([*imports, *more], key=_place), *rest]) + "\n"
 
 
-def _place(line: str) -> list[str]:
-    """Lines are in the order of modules, then of names."""
-    return line.split()[1::2]
+def _place(line: str) -> tuple[str, int, str]:
+    """Lines are in the order of modules, then of constants, classes and functions, then of names."""
+    module, name = line.split()[1:4:2]
+    return module, 0 if name.isupper() else 1 if name[0].isupper() else 2, name
 
 
 def entered(pages: dict[str, str]) -> dict[str, str]:
@@ -76,6 +77,7 @@ def entered(pages: dict[str, str]) -> dict[str, str]:
 
 def main(package: Path = PACKAGE) -> None:
     """Write the stubs of a package, and the pages of its reference where these lie beside it."""
+    package = package.resolve()
     sys.path.insert(0, str(package.parent))
     for name, names in names_of(str(package)).items():
         path = package / name

@@ -48,14 +48,14 @@ def plain(text: object) -> str:
 def parts(marked: str) -> list[tuple[str, bool]]:
     """Split a message into texts and whether each is marked, in order; the texts have no marks any more."""
     pieces = [piece.split("`") for piece in marked.split("``")]
-    found: list[tuple[str, bool]] = []
+    results: list[tuple[str, bool]] = []
     text, inside = pieces[0][0], False
     for number, piece in enumerate(pieces):
         text += "`" + piece[0] if number else ""
         for each in piece[1:]:
-            found.append((text, inside))
+            results.append((text, inside))
             text, inside = each, not inside
-    return [*found, (text, inside)]
+    return [*results, (text, inside)]
 
 
 def unmarked(marked: str) -> str:
@@ -110,9 +110,9 @@ class OgiveError(Exception):
 
     def prefixed(self, prefix: object) -> Self:
         """The same error with a few words before its message, such as where it happened."""
-        found = copy.copy(self)
-        found.args = (f"{plain(prefix)}: {self.marked}",)
-        return found
+        result = copy.copy(self)
+        result.args = (f"{plain(prefix)}: {self.marked}",)
+        return result
 
 
 def _parameter(marked: str) -> str | None:

@@ -273,10 +273,10 @@ def check_where(condition: object) -> str | None:
 
 
 def _granted(data: Any) -> Privacy | None:
-    found = _read(data, "privacy")
-    if isinstance(found, GaussianDP):
+    result = _read(data, "privacy")
+    if isinstance(result, GaussianDP):
         raise ParameterError("the provenance field 'privacy' must be a guarantee, and `GaussianDP` is none")
-    return found
+    return result
 
 
 def _read(data: Any, name: str) -> Charge | None:

@@ -98,13 +98,13 @@ class Segment:
         """Where each commit ends, and its records."""
         at = start
         while at < self._end:
-            found = self._at(at)
-            if found is None:
+            result = self._at(at)
+            if result is None:
                 if cut_off and not self._follows(at + 1):
                     return
                 raise RefusalError(f"{plain(self._path)} is damaged at byte {at}; put it back as it was last")
-            at = found[0]
-            yield found
+            at = result[0]
+            yield result
 
     def _at(self, at: int) -> tuple[int, list[bytes]] | None:
         """The commit at a place and where it ends; None if there is no good one."""
@@ -123,11 +123,11 @@ class Segment:
         """Whether a good commit begins at this place or later."""
         while at < self._end:
             piece = os.pread(self._file, min(_PIECE, self._end - at), at)
-            found = piece.find(_COMMIT)
-            while found >= 0:
-                if self._at(at + found) is not None:
+            result = piece.find(_COMMIT)
+            while result >= 0:
+                if self._at(at + result) is not None:
                     return True
-                found = piece.find(_COMMIT, found + 1)
+                result = piece.find(_COMMIT, result + 1)
             if len(piece) < _PIECE:
                 return False
             at += len(piece) - len(_COMMIT) + 1
@@ -136,14 +136,14 @@ class Segment:
 
 def _records(written: bytes, count: int) -> list[bytes] | None:
     """So many records that fill a commit to its end; None if they do not."""
-    found, at = [], 0
+    result, at = [], 0
     for _ in range(count):
         if at + _LENGTH.size > len(written):
             return None
         (length,) = _LENGTH.unpack_from(written, at)
-        found.append(written[at + _LENGTH.size : at + _LENGTH.size + length])
+        result.append(written[at + _LENGTH.size : at + _LENGTH.size + length])
         at += _LENGTH.size + length
-    return found if at == len(written) else None
+    return result if at == len(written) else None
 
 
 # --- The files of a store

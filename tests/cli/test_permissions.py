@@ -32,7 +32,10 @@ def words_of(kind):
     """Options of a statistic that has no line below."""
     columns, options = columns_and_options(kind)
     words = [("--" + name.replace("_", "-"), of) for name, of in zip(columns, ("risk", "ill", "vote"), strict=False)]
-    return (*(word for pair in words for word in pair), *(f"--{name}={value}" for name, value in options.items()))
+    for name, value in options.items():
+        values = value if isinstance(value, tuple) else (value,)
+        words.append(("--" + name.replace("_", "-"), *map(str, values)))
+    return tuple(word for option in words for word in option)
 
 
 VERBS = {

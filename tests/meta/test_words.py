@@ -128,3 +128,31 @@ def test_the_manual_has_no_rejected_words():
 def test_rejected_words_are_found(text):
     assert len(found(text)) == 1
     assert found("Calibration of score: the privacy guarantee of epsilon = 1; created account 'patients'") == []
+
+
+# --- names of values
+
+PARTICIPLES = ("found",)
+FIELDS = {"statistics/describe/estimate.py", "statistics/describe/plan.py"}
+"""Files that read a stored field of that name."""
+SHOWN = {"statistics/labels/view.py", "statistics/ustatistic/view.py"}
+"""Files with a public function whose argument has that name."""
+
+
+def participles(text):
+    """Names of values, arguments and attributes that are a participle and not a noun."""
+    for node in nodes(parsed(text)):
+        name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "attr", None)
+        if isinstance(node, ast.Name | ast.arg | ast.Attribute) and name in PARTICIPLES:
+            yield name
+
+
+def test_values_have_names_of_things():
+    places = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py")}
+    named = {place for place, path in places.items() if [*participles(path.read_text(encoding="utf-8"))]}
+    assert named <= FIELDS | SHOWN, "name the value by what it is: estimate, result, query"
+
+
+def test_a_value_that_is_named_by_a_participle_is_noticed():
+    """The control."""
+    assert [*participles("def f(found):\n    return found.found\n")] == ["found"] * 3

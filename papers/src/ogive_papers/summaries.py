@@ -101,9 +101,9 @@ class Summary:
 
     def series(self, axis: str, quantity: str) -> tuple[Float64, tuple[Cell, ...]]:
         """Values of a parameter, ascending, and the cells of a quantity there; settings without it are left out."""
-        found = [(float(row.setting[axis]), row.cells[quantity]) for row in self.rows if quantity in row.cells]
-        found.sort(key=lambda pair: pair[0])
-        return np.array([place for place, _ in found]), tuple(cell for _, cell in found)
+        results = [(float(row.setting[axis]), row.cells[quantity]) for row in self.rows if quantity in row.cells]
+        results.sort(key=lambda pair: pair[0])
+        return np.array([place for place, _ in results]), tuple(cell for _, cell in results)
 
     def write_csv(self, path: Path) -> None:
         """One line for every quantity at every setting."""

@@ -110,8 +110,8 @@ def composed_epsilon(charges: Sequence[PureDP | ApproxDP], delta: Fraction) -> F
         one = _pessimistic(epsilon, own, interval).self_compose(count)
         composed = one if composed is None else composed.compose(one)
     aimed = (float(delta) - _ABSOLUTE_ROOM) * (1 - _RELATIVE_ROOM)
-    found = max(float(composed.get_epsilon_for_delta(aimed)), _LEAST_EPSILON)
-    return Fraction(found * (1 + _RELATIVE_ROOM)) if found < float("inf") else None
+    result = max(float(composed.get_epsilon_for_delta(aimed)), _LEAST_EPSILON)
+    return Fraction(result * (1 + _RELATIVE_ROOM)) if result < float("inf") else None
 
 
 # --- What an account may still spend, where every charge may depend on earlier answers
@@ -436,18 +436,18 @@ def _conversions(charges: Sequence[Charge], delta: Fraction) -> list[Fraction | 
     rest = delta - own
     noisy = _noisy(charges)
     others = [charge for charge in charges if isinstance(charge, PureDP | ApproxDP)]
-    found: list[Fraction | None] = []
+    results: list[Fraction | None] = []
     if not noisy and rest >= 0:
-        found.append(composed_epsilon(others, delta))
+        results.append(composed_epsilon(others, delta))
     if rest > TINIEST:
-        found.append(_converted(charges, rest))
+        results.append(_converted(charges, rest))
     if noisy and others and rest > TINIEST:
-        found.append(sum_epsilon(others) + _converted(noisy, rest))
+        results.append(sum_epsilon(others) + _converted(noisy, rest))
         for split in _SPLITS:
             beside = composed_epsilon(others, delta - rest * split)
             if beside is not None:
-                found.append(beside + _converted(noisy, rest * split))
-    return found
+                results.append(beside + _converted(noisy, rest * split))
+    return results
 
 
 def _converted(charges: Sequence[Charge], delta: Fraction) -> Fraction:

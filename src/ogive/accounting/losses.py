@@ -130,14 +130,14 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
         return TINIEST if low > 0 else 1.0
     weight = math.exp(-low * low / 2) / 2
     if low < -5:
-        found = float(ndtr(-low)) - weight * float(erfcx(high * _ROOT_HALF))
+        result = float(ndtr(-low)) - weight * float(erfcx(high * _ROOT_HALF))
     elif mu < _SHORT:
         points = (low + (_POINTS + 1) * half) * _ROOT_HALF
         falls = 2 / math.sqrt(math.pi) - 2 * points * erfcx(points)
-        found = weight * float(_WEIGHTS @ falls) * _ROOT_HALF * half
+        result = weight * float(_WEIGHTS @ falls) * _ROOT_HALF * half
     else:
-        found = weight * float(erfcx(low * _ROOT_HALF) - erfcx(high * _ROOT_HALF))
-    return min(1.0, found * (1 + room) + TINIEST)
+        result = weight * float(erfcx(low * _ROOT_HALF) - erfcx(high * _ROOT_HALF))
+    return min(1.0, result * (1 + room) + TINIEST)
 
 
 def distance_delta(distance: Fraction, epsilon: Fraction) -> Fraction:
@@ -286,10 +286,10 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
     kept = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
     if kept * 2 < target.delta:
         return gaussian_mu(target.epsilon, target.delta - kept)
-    found = largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
-    if 2 * found < gaussian_mu(min(target.epsilon, Fraction(1)), target.delta):
+    result = largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
+    if 2 * result < gaussian_mu(min(target.epsilon, Fraction(1)), target.delta):
         raise ParameterError("the integers are scaled too little for this delta; use more fractional bits")
-    return found
+    return result
 
 
 def largest_mu(target: ApproxDP, distance: Fraction) -> float:

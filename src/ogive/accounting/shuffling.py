@@ -185,8 +185,8 @@ def _clones(reports: int, own: float, delta: float) -> _Clones:
 def _delta(clones: _Clones, own: float, gap: float) -> float:
     """The divergence at the epsilon `own - gap`, with the probability of fewer clones than are looked at."""
     worth = math.expm1(-gap) / math.expm1(-own)
-    found = _put(clones.least + 1, worth, 1 + math.exp(own - gap))
-    return 2 * math.tanh(own / 2) * float(clones.weights @ found) + clones.fewer
+    result = _put(clones.least + 1, worth, 1 + math.exp(own - gap))
+    return 2 * math.tanh(own / 2) * float(clones.weights @ result) + clones.fewer
 
 
 def _put(coins: Float64, worth: float, scale: float) -> Float64:
@@ -194,8 +194,8 @@ def _put(coins: Float64, worth: float, scale: float) -> Float64:
     share = worth / scale
     most = np.maximum(np.ceil(coins * share) - 1, 0.0)
     closed = (share > _CLOSED_SHARE) & (coins > _CLOSED_COINS)
-    found = np.empty_like(coins)
-    found[closed] = scale / coins[closed] * _below(coins[closed], coins[closed] * share, most[closed])
+    result = np.empty_like(coins)
+    result[closed] = scale / coins[closed] * _below(coins[closed], coins[closed] * share, most[closed])
     coins, heads = coins[~closed], most[~closed]
     chance = np.asarray(stats.binom.pmf(heads, coins, 0.5), dtype=np.float64)
     total = np.zeros_like(coins)
@@ -204,8 +204,8 @@ def _put(coins: Float64, worth: float, scale: float) -> Float64:
         total += chance * np.maximum(worth - scale * heads / coins, 0.0)
         chance = chance * heads / (coins - heads + 1)
         heads = np.maximum(heads - 1, 0.0)
-    found[~closed] = total
-    return found
+    result[~closed] = total
+    return result
 
 
 def _below(coins: Float64, limit: Float64, most: Float64) -> Float64:

@@ -146,7 +146,7 @@ def _whole(package: str) -> str:
     """The installation that has a package: that of an extra, if only an extra names it."""
     named = [each.partition(";") for each in importlib.metadata.requires("ogive") or ()]
     of_package = [extra for spelt, _, extra in named if re.match(rf"{re.escape(package)}\b", spelt, re.IGNORECASE)]
-    extras = [found[1] for each in of_package if (found := re.search(r"""extra == ['"](\w+)['"]""", each))]
+    extras = [result[1] for each in of_package if (result := re.search(r"""extra == ['"](\w+)['"]""", each))]
     return f"ogive[{extras[0]}]" if len(extras) == len(of_package) > 0 else "ogive"
 
 

@@ -64,11 +64,11 @@ def compare(
     curve = _curve_in(first)
     compared = [_curve_in(path) if _is_release(path) else _exact(path, curve, column, missing, na) for path in others]
     public = publishable(*(each.provenance for each in (curve, *compared)))
-    found = []
+    results = []
     for path, other in zip(others, compared, strict=True):
         try:
             gap = distances(curve, other, between=between) if _is_release(path) else _stray(curve, other, between)
-            found.append((path, gap))
+            results.append((path, gap))
         except ParameterError as problem:
             raise problem.prefixed(path) from None
     for path in others:
@@ -77,7 +77,7 @@ def compare(
     for path, each in ((first, curve), *zip(others, compared, strict=True)):
         if _is_release(path) and not publishable(each.provenance):
             print(f"{path} was made without privacy: distances to it are not private", file=sys.stderr)
-    write_out(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
+    write_out(lambda: _json(first, results), lambda: _table(first, results), output, public=public)
     if plot is not None:
         draw(lambda axes: curve.plot_qq(compared[0], axes, name=others[0].name), plot)
 
@@ -144,16 +144,16 @@ def _stray(curve: Curve, exact: Curve, between: str | None) -> Distances:
     return compare(form(curve, axis, between), form(exact, axis, "steps"), unit=axis.unit)
 
 
-def _json(first: Path, found: list[tuple[Path, Distances]]) -> str:
-    compared = [{"with": as_written(str(path)), **distances.to_dict()} for path, distances in found]
+def _json(first: Path, result: list[tuple[Path, Distances]]) -> str:
+    compared = [{"with": as_written(str(path)), **distances.to_dict()} for path, distances in result]
     return json.dumps({"schema": SCHEMA, "curve": str(first), "compared": compared}, indent=1)
 
 
-def _table(first: Path, found: list[tuple[Path, Distances]]) -> str:
-    names = [as_written(str(path)) for path, _ in found]
+def _table(first: Path, result: list[tuple[Path, Distances]]) -> str:
+    names = [as_written(str(path)) for path, _ in result]
     width = max(map(len, names))
     lines = [f"{first} compared with"]
-    for name, (_, distances) in zip(names, found, strict=True):
+    for name, (_, distances) in zip(names, result, strict=True):
         lines.append(f"  {name:<{width}}  {distances}")
     return "\n".join(lines)
 

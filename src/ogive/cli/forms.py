@@ -92,13 +92,13 @@ _ON_THE_COMMAND_LINE = (
 
 def described(declaring: type) -> dict[str, str]:
     """What the documentation of a dataclass says of each field, in words of the command line."""
-    found = {}
+    result = {}
     for names, text in entries(inspect.cleandoc(declaring.__doc__ or ""), "Fields"):
         entry = text.partition(": ")[2]
         for pattern, words in _ON_THE_COMMAND_LINE:
             entry = pattern.sub(words, entry)
-        found.update(dict.fromkeys(names, entry))
-    return found
+        result.update(dict.fromkeys(names, entry))
+    return result
 
 
 def option_type(
@@ -170,21 +170,21 @@ def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
     A word is always the text itself. It is also a number if it writes a finite one, and a truth value if it is
     true or false in any case; a column holds either text or numbers, so only one of them can meet a label.
     """
-    found: list[LabelValue] = []
+    results: list[LabelValue] = []
     for word in words:
-        found.append(word)
+        results.append(word)
         if word.lower() in ("true", "false"):
-            found.append(word.lower() == "true")
+            results.append(word.lower() == "true")
         elif _WHOLE.fullmatch(word):
-            found.append(int(word))
+            results.append(int(word))
         else:
             try:
                 number = float(word)
             except ValueError:
                 continue
             if math.isfinite(number):
-                found.append(number)
-    return tuple(found)
+                results.append(number)
+    return tuple(results)
 
 
 def listed(given: Sequence[str]) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ _NEXT = re.compile(r",(?=[^,=]+=)")
 
 
 def _by_column(words: Words, example: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for word in words.given:
         name, equals, rest = word.partition("=")  # a comma before the first sign of equality is part of the name
         first, *others = _NEXT.split(rest)
@@ -226,15 +226,15 @@ def _by_column(words: Words, example: str) -> dict[str, str]:
             column, equals, given = map(str.strip, each.partition("="))
             if not equals or not column or not given:
                 raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(each)}")
-            if column in found:
+            if column in results:
                 raise ParameterError(f"--{words.option} names column {quoted(column)} twice")
-            found[column] = given
-    return found
+            results[column] = given
+    return results
 
 
 def _bounds_by_column(words: Words) -> Any:
     example = f"--{words.option} age=0:120 weight=30:250"
-    found = {}
+    result = {}
     for column, given in _by_column(words, example).items():
         low, colon, high = given.partition(":")
         if not colon:
@@ -244,21 +244,21 @@ def _bounds_by_column(words: Words) -> Any:
                 f"--{words.option} must be written as in {example}, got {quoted(f'{column}={given}')}; numbers have a "
                 "decimal point, and a column whose name has a comma begins a word of its own"
             )
-        found[column] = (low, high)
-    return found
+        result[column] = (low, high)
+    return result
 
 
 def _values_by_column(words: Words) -> Any:
-    found = _by_column(words, f"--{words.option} died=yes")
-    return {column: tuple(map(group_of, listed([given]))) for column, given in found.items()}
+    result = _by_column(words, f"--{words.option} died=yes")
+    return {column: tuple(map(group_of, listed([given]))) for column, given in result.items()}
 
 
 def _policies(words: Words) -> Any:
     """One policy for all variables, or policies by column."""
     if len(words.given) == 1 and "=" not in words.given[0]:
         return words.given[0]
-    found = _by_column(words, f"--{words.option} age=low weight=drop")
-    return {column: group_of(policy) for column, policy in found.items()}
+    result = _by_column(words, f"--{words.option} age=low weight=drop")
+    return {column: group_of(policy) for column, policy in result.items()}
 
 
 def _names(words: Words) -> tuple[str, ...]:
@@ -289,13 +289,13 @@ def _bounds_of_each(words: Words) -> Any:
 
 
 def _bins_of_each(words: Words) -> Any:
-    found: list[int | str] = []
+    results: list[int | str] = []
     for word in words.given:
         try:
-            found.append(word if word == "auto" else int(word))
+            results.append(word if word == "auto" else int(word))
         except ValueError:
             raise ParameterError(f"--bins must be auto or whole numbers, got {quoted(word)}") from None
-    return _one(found)
+    return _one(results)
 
 
 def _categories_of_each(words: Words) -> Any:

@@ -100,9 +100,9 @@ _HANGING: dict[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False
 def _commands(app: App) -> Iterator[tuple[str, str]]:
     """The commands of a command with their summaries; none of them is loaded."""
     rows: dict[int, tuple[list[str], str]] = {}
-    for name, found in app._commands.items():
+    for name, result in app._commands.items():
         if not name.startswith("-"):
-            rows.setdefault(id(found), ([], inspect.cleandoc(found.help or "").partition("\n\n")[0]))[0].append(name)
+            rows.setdefault(id(result), ([], inspect.cleandoc(result.help or "").partition("\n\n")[0]))[0].append(name)
     yield from ((", ".join(names), " ".join(text.split())) for names, text in rows.values())
 
 
@@ -114,14 +114,14 @@ def _options(app: App) -> Iterator[Argument]:
 
 def _grouped(options: Iterable[Argument]) -> list[tuple[str, float, list[Argument]]]:
     """Headings with their places and options, in order; what has no heading comes first."""
-    found: dict[str, tuple[float, list[Argument]]] = {}
+    results: dict[str, tuple[float, list[Argument]]] = {}
     for option in options:
         groups: Any = option.parameter.group
         group = groups[0] if groups else None
         title = getattr(group, "name", "Options")
         order = float(getattr(group, "sort_key", None) or 0.0)
-        found.setdefault(title, (order, []))[1].append(option)
-    return sorted(((title, *each) for title, each in found.items()), key=lambda heading: heading[1])
+        results.setdefault(title, (order, []))[1].append(option)
+    return sorted(((title, *each) for title, each in results.items()), key=lambda heading: heading[1])
 
 
 def _named(option: Argument) -> str:

@@ -100,12 +100,12 @@ def compare(old: Results, new: Results) -> None:
         new: Results of now.
     """
     before, after = _read(old), _read(new)
-    for path, found in ((old, before), (new, after)):
+    for path, result in ((old, before), (new, after)):
         # a line through measured times may foresee none above 0
-        for key, each in list(found.items()):
+        for key, each in list(result.items()):
             if each.value <= 0 or (each.peer_value is not None and each.peer_value <= 0):
                 print(f"Left out of {plain(path)}, where it is not above 0: {key[0]}, {key[1]}")
-                del found[key]
+                del result[key]
     both = [key for key in before if key in after]
     if not both:
         raise DataError(f"{plain(old)} and {plain(new)} have no measured time or speed in common")

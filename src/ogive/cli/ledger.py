@@ -163,11 +163,11 @@ def opened(place: str | None, *, make: bool = False, read_only: bool = True) -> 
 def accounts_of(books: Ledger, name: str | None) -> list[Account]:
     """All accounts, or the one of a name."""
     accounts = books.accounts()
-    found = [account for account in accounts if name in (None, account.name)]
-    if not found and name is not None:
+    results = [account for account in accounts if name in (None, account.name)]
+    if not results and name is not None:
         known = ", ".join(account.name for account in accounts) or "none"
         raise LedgerError(f"the ledger has no account {quoted(name)}; it has {known}")
-    return found
+    return results
 
 
 def _exported(books: Ledger, name: str | None) -> dict[str, Any]:

@@ -266,10 +266,10 @@ def _no_key(place: Path) -> ParameterError:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        result = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return result.st_ino, result.st_mtime_ns, result.st_size
 
 
 # --- Commands that read and write files
@@ -413,13 +413,13 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
         raise DataError(to_owners(problem)) from None
     if number_column is None:
         return rows, None
-    found = rows[:, -1]
-    if ((found != np.floor(found)) | (found < 0) | (found >= description.participants)).any():
+    result = rows[:, -1]
+    if ((result != np.floor(result)) | (result < 0) | (result >= description.participants)).any():
         raise DataError(
             f"column {quoted(number_column)} must hold the number of a participant in each row, "
             f"whole and from 0 to {description.participants - 1}"
         )
-    return rows[:, :-1], found.astype(np.int64)
+    return rows[:, :-1], result.astype(np.int64)
 
 
 def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Progress) -> None:

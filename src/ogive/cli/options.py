@@ -49,13 +49,13 @@ PRIVATE = ", ".join(name for name, kind in _TYPES.items() if kind.private)
 
 def declared(types: Mapping[str, type]) -> Mapping[str, Fields]:
     """The fields that are options, by their names, each with the trust models that have it."""
-    found: dict[str, dict[str, dataclasses.Field[Any]]] = {}
+    results: dict[str, dict[str, dataclasses.Field[Any]]] = {}
     for model, kind in types.items():
         fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)
         for field in fields:
             if not is_python_only(field):
-                found.setdefault(field.name, {})[model] = field
-    return found
+                results.setdefault(field.name, {})[model] = field
+    return results
 
 
 def option_of(name: str, fields: Fields, types: Mapping[str, type]) -> Any:

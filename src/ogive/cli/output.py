@@ -76,7 +76,7 @@ def busy(message: str) -> Iterator[Progress]:
 
 
 def publish(
-    found: Any,
+    result: Any,
     output: OutputOptions,
     *,
     text: Callable[[Any], str] = str,
@@ -87,17 +87,17 @@ def publish(
     """Write a result where it was asked for, and draw it.
 
     Args:
-        found: The result.
+        result: An estimate, a plan or a document.
         output: Where it goes.
         text: The result as text.
         public: Whether it may be published; else the file is for its owner alone. By default as its provenance says.
         kept_in: The ledger that has the result too, if one does.
         plot: Where a picture of it goes, if one was asked for.
     """
-    public = publishable(found.provenance) if public is None else public
-    write_out(found.to_json, lambda: text(found), output, public=public, kept_in=kept_in)
+    public = publishable(result.provenance) if public is None else public
+    write_out(result.to_json, lambda: text(result), output, public=public, kept_in=kept_in)
     if plot is not None:
-        draw(found.plot, plot)
+        draw(result.plot, plot)
 
 
 def write_out(
@@ -219,11 +219,11 @@ class ReadingOptions:
         if self.max_fpr is not None:
             lines += partial_lines(estimate.partial_auc(self.max_fpr, min_fpr=self.min_fpr or 0.0))
         if self.at_specificity is not None:
-            found = estimate.sensitivity_at(self.at_specificity)
-            lines.append(rate_line("sensitivity", "specificity", self.at_specificity, found))
+            result = estimate.sensitivity_at(self.at_specificity)
+            lines.append(rate_line("sensitivity", "specificity", self.at_specificity, result))
         if self.at_sensitivity is not None:
-            found = estimate.specificity_at(self.at_sensitivity)
-            lines.append(rate_line("specificity", "sensitivity", self.at_sensitivity, found))
+            result = estimate.specificity_at(self.at_sensitivity)
+            lines.append(rate_line("specificity", "sensitivity", self.at_sensitivity, result))
         if estimate.defined:
             lines.append(f"intervals: {100 * estimate.confidence_level:.6g} %, for the population")
         return lines

@@ -227,14 +227,14 @@ def record_of(words: tuple[str, ...]) -> Any:
 
 def _value(word: str) -> float | str:
     try:
-        found = float(word)
+        result = float(word)
     except ValueError:
         return word
-    if math.isnan(found):
+    if math.isnan(result):
         raise ParameterError(
             "--value nan is no value; a table of --file may lack one, where the study says what it means"
         )
-    return found
+    return result
 
 
 # --- `ogive pair`

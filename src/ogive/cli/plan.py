@@ -129,11 +129,11 @@ class PlanOptions(HolderOptions):
         if self.epsilon and self.rho:
             raise ParameterError("give either --rho or --epsilon (with or without --delta), not both")
         if self.rho:
-            found = [guarantee(None, self.delta, rho) for rho in self.rho]
+            results = [guarantee(None, self.delta, rho) for rho in self.rho]
         else:
             usual: Sequence[str] = ("0.1", "0.2", "0.5", "1", "2", "5") if self.delta is not None else ()
-            found = [guarantee(epsilon, self.delta, None) for epsilon in self.epsilon or usual]
-        return tuple(each for each in found if each is not None) or None
+            results = [guarantee(epsilon, self.delta, None) for epsilon in self.epsilon or usual]
+        return tuple(each for each in results if each is not None) or None
 
     def wanted(self) -> dict[str, float] | None:
         """The error of --error by its name; None where there is none."""

@@ -131,7 +131,7 @@ class _Option(NamedTuple):
 def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
     """The options of a kind of statistic, in the order of its fields."""
     extra, texts = kind.command_options, forms.described(kind.statistic)
-    found = []
+    results = []
     for field in dataclasses.fields(cast(Any, kind.statistic)):
         left = (extra.owners or {}).get(field.name) if owners else None
         if left == () or is_python_only(field):
@@ -168,8 +168,8 @@ def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
         ]
         read = partial(_read_left, form, choices_of(field), left) if left else form.read
         # the statistic says what is wrong with no columns
-        found.append(_Option(name, main, parts, read, () if column and unsaid is None else unsaid))
-    return found
+        results.append(_Option(name, main, parts, read, () if column and unsaid is None else unsaid))
+    return results
 
 
 def _read_left(form: forms.Form, choices: Sequence[str], left: Sequence[str], words: forms.Words) -> Any:

@@ -101,9 +101,9 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
     commands = tuple(ALIASES.get(command, command) for command in commands)
     options = {name[2:]: argument for argument in arguments for name in argument.names if name.startswith("--")}
     path = Path(os.environ.get("OGIVE_CONFIG") or FILE)
-    for source, found in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):
+    for source, result in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):
         open_options = {name: argument for name, argument in options.items() if not argument.tokens}
-        for place, name, values, shared in found:
+        for place, name, values, shared in result:
             if name in on_the_command_line():
                 raise ParameterError(
                     f"{plain(place)} is not taken from settings: give --{name} on the command line, where it is visible"

@@ -91,16 +91,16 @@ def show(
     check_outputs(file, plot=plot)
     readings.check(json)
     with in_file(file):
-        found = _read(file, compared, readings)
-        text = found.json() if json else printable(found.text())
-    if plot is not None and found.plot is None:
+        result = _read(file, compared, readings)
+        text = result.json() if json else printable(result.text())
+    if plot is not None and result.plot is None:
         raise ParameterError(f"what {plain(file)} holds has no picture; leave out --plot")
-    if found.private is not None:
-        print(f"ogive: private: {found.private}", file=sys.stderr)
+    if result.private is not None:
+        print(f"ogive: private: {result.private}", file=sys.stderr)
     print(text)
-    if plot is not None and found.plot is not None:
+    if plot is not None and result.plot is not None:
         with busy("drawing"):
-            draw(found.plot, plot)
+            draw(result.plot, plot)
 
 
 def printable(text: str) -> str:
@@ -149,8 +149,8 @@ def _readers() -> dict[str, Callable[[Any], _Shown]]:
         return _Shown(lambda: text(made), made.to_json, getattr(made, "plot", None), private)
 
     def private_cost(data: Any) -> _Shown:
-        found = PrivacyCost.from_dict(data)
-        return shown(found, cost.cost_text, None if found.publishable else PRIVATE)
+        result = PrivacyCost.from_dict(data)
+        return shown(result, cost.cost_text, None if result.publishable else PRIVATE)
 
     return {
         Plan.schema: lambda data: shown(Plan.from_dict(data), lambda made: table(made, in_options)),
@@ -272,8 +272,8 @@ def report(
     else:
         with opened(ledger) as books:
             account = _account(books, data_set)
-            found, published = _answers(account, [*releases, *costs])
-            summary = _write([*releases, *found], list(dict.fromkeys([*costs, *published])), account, output, title)
+            result, published = _answers(account, [*releases, *costs])
+            summary = _write([*releases, *result], list(dict.fromkeys([*costs, *published])), account, output, title)
     if json:
         print(writer.dumps(summary, indent=1))
     print(f"wrote {output}", file=sys.stderr)
@@ -330,10 +330,10 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
     from ogive.statistics.kinds import is_cost, is_estimate, read_recorded
 
     answers = account.answers()
-    found: list[_Named] = [(read_recorded(answer), None) for answer in answers if is_estimate(answer)]
+    results: list[_Named] = [(read_recorded(answer), None) for answer in answers if is_estimate(answer)]
     if not answers and not others:
         raise DataError(f"nothing has been released from {quoted(account.name)}, so there is nothing to report")
-    return found, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]
+    return results, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]
 
 
 def _write(

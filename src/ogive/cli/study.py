@@ -368,7 +368,7 @@ def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -
     while True:
         with store.read() as kept:
             running = progress(kept, study)
-            found, released = running[name], result(kept, study, name)
+            results, released = running[name], result(kept, study, name)
         if released is not None:
             status = told(study, running, seen={})
             each = next(each for each in status["releases"] if each["name"] == name)
@@ -376,15 +376,15 @@ def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -
                 f"release {name}: released, parties in the sum: {in_the_sum(each, status['parties'])}", file=sys.stderr
             )
             return released
-        if found.state == "over":
-            raise RefusalError(f"release {name} is over: {plain(found.reason)}")
+        if results.state == "over":
+            raise RefusalError(f"release {name} is over: {plain(results.reason)}")
         lines = []
-        if found.attempt and found.failed:
-            ended = f"query {found.query + 1}, attempt {found.attempt} ended"
-            lines.append(f"release {name}: {ended}: {plain(found.failed[-1])}")
-        now = f"release {name}: {found.state}"
-        if found.state == "running":
-            now += f", query {found.query + 1}, attempt {found.attempt + 1}, step {Stage(found.stage).word}"
+        if results.attempt and results.failed:
+            ended = f"query {results.query + 1}, attempt {results.attempt} ended"
+            lines.append(f"release {name}: {ended}: {plain(results.failed[-1])}")
+        now = f"release {name}: {results.state}"
+        if results.state == "running":
+            now += f", query {results.query + 1}, attempt {results.attempt + 1}, step {Stage(results.stage).word}"
         for line in [*lines, now]:
             if line not in said:
                 print(line, file=sys.stderr)
@@ -424,9 +424,9 @@ def _release_of_servers(
         if reason is not None:
             raise RefusalError(f"release {name} is over: {plain(reason)}")
         if len(opened) != said:
-            found = of_servers.estimate(study, number, opened)
-            if found is not None:
-                return found.to_dict()
+            results = of_servers.estimate(study, number, opened)
+            if results is not None:
+                return results.to_dict()
             said = len(opened)
             print(f"release {name}: running, query {said + 1}", file=sys.stderr)
         if no_wait:
@@ -445,11 +445,11 @@ def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: boo
     check_state(store, study)
     while True:
         with store.read() as kept:
-            found, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
+            results, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
         if reason is not None:
             raise RefusalError(f"release {name} is over: {plain(reason)}")
-        if found is not None:
-            return Meeting.of(study).estimate(found).to_dict()
+        if results is not None:
+            return Meeting.of(study).estimate(results).to_dict()
         if no_wait:
             print(f"release {name}: {said}", file=sys.stderr)
             return None
@@ -480,9 +480,9 @@ def status(document: Document, *, state: State) -> None:
                 of_servers.estimate(study, number, of_servers.answers(kept, release.name)) is not None
                 for number, release in enumerate(study.releases)
             ]
-            found = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
+            results = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
         elif isinstance(study, PeopleStudy):
-            found = [
+            results = [
                 {
                     "name": study.releases[0].name,
                     "privacy": str(study.releases[0].privacy),
@@ -492,8 +492,8 @@ def status(document: Document, *, state: State) -> None:
             ]
         else:
             status = told(study, progress(kept, study), seen={})
-            found, parties = status["releases"], status["parties"]
-    for each in found:
+            results, parties = status["releases"], status["parties"]
+    for each in results:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
         summed = in_the_sum(each, parties)
         summed = f", parties in the sum: {summed}" if summed else ""

@@ -92,9 +92,9 @@ def _records(rows: int = ROWS) -> dict[str, list[Any]]:
 
 
 def _release(statistic: Any, privacy: Privacy = _PURE, trust: Any = None, adjacency: Any = Adjacency.REPLACE) -> Any:
-    found = ogive.release(statistic, trust=trust or ogive.Central(_records()), privacy=privacy, adjacency=adjacency)
-    str(found)
-    return found
+    result = ogive.release(statistic, trust=trust or ogive.Central(_records()), privacy=privacy, adjacency=adjacency)
+    str(result)
+    return result
 
 
 def _read_only(statistic: Any) -> None:

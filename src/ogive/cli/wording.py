@@ -123,8 +123,8 @@ def _option(text: str, options: Collection[str] | None) -> str:
     """A parameter, with a value or alone, as an option; a value alone as a word."""
     name, _, value = text.partition("=")
     if not (name.isidentifier() and name.islower()):
-        found = ast.parse(text, mode="eval").body
-        return _guarantee(found) if isinstance(found, ast.Call) else _word(ast.literal_eval(found))
+        result = ast.parse(text, mode="eval").body
+        return _guarantee(result) if isinstance(result, ast.Call) else _word(ast.literal_eval(result))
     option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
     if options is not None and f"--{name}" in options and not value:
         option = f"--{name}"
@@ -132,12 +132,12 @@ def _option(text: str, options: Collection[str] | None) -> str:
         option = f"--by-{name}"  # values of the column --by; what is called so alone may be a number of groups
     if not value:
         return option
-    found = ast.parse(value, mode="eval").body
-    if isinstance(found, ast.List) and len(found.elts) == 1:
-        found = found.elts[0]
-    if isinstance(found, ast.Call):
-        return _guarantee(found, "limit-" if name == "limit" else "")
-    given = ast.literal_eval(found)
+    result = ast.parse(value, mode="eval").body
+    if isinstance(result, ast.List) and len(result.elts) == 1:
+        result = result.elts[0]
+    if isinstance(result, ast.Call):
+        return _guarantee(result, "limit-" if name == "limit" else "")
+    given = ast.literal_eval(result)
     return option if given is True else " ".join([option, *_words(given)])
 
 
@@ -233,8 +233,8 @@ def _near(word: str, known: Sequence[str]) -> str:
     names = {name.lstrip("-"): name for name in known}
     bare = word.lstrip("-")
     begun = [name for name in names if name.startswith(bare)] if len(bare) > 1 else []
-    found = begun or difflib.get_close_matches(bare, names, n=1, cutoff=_ALIKE)
-    return f"; did you mean {names[found[0]]}?" if found else ""
+    result = begun or difflib.get_close_matches(bare, names, n=1, cutoff=_ALIKE)
+    return f"; did you mean {names[result[0]]}?" if result else ""
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -96,10 +96,10 @@ class Domain:
     def symbols(self, rows: Float64) -> Int64:
         """Symbol of each row of numbers, shape (n,) from (n, columns), in 0..size-1; no NaN."""
         first, *others = self.columns
-        found = first.symbols(rows[:, 0])
+        result = first.symbols(rows[:, 0])
         for number, column in enumerate(others, 1):
-            found = found * column.size + column.symbols(rows[:, number])
-        return found
+            result = result * column.size + column.symbols(rows[:, number])
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

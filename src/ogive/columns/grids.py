@@ -289,9 +289,9 @@ class Grid:
         """0-based bin of each value after clipping, same shape. NaN is not allowed."""
         clipped = np.clip(values, self.low, self.high)
         if self.per_unit > 0 and clipped.size >= _GUESSED_FROM:
-            found = self._guessed(clipped)
-            if found is not None:
-                return found
+            result = self._guessed(clipped)
+            if result is not None:
+                return result
         return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)
 
     @cached_property
@@ -310,16 +310,16 @@ class Grid:
         A bin is right if its threshold is at or above the value and the one before it is below.
         """
         thresholds = self.thresholds
-        found: Int64 = ((clipped - thresholds[0]) * self.per_unit).astype(np.int64)
-        found += 1
-        np.clip(found, 0, self.bins - 1, out=found)
+        result: Int64 = ((clipped - thresholds[0]) * self.per_unit).astype(np.int64)
+        result += 1
+        np.clip(result, 0, self.bins - 1, out=result)
         for _ in range(_MOVES):
-            above = thresholds[found] < clipped
-            below = (thresholds[found - 1] >= clipped) & (found > 0)
+            above = thresholds[result] < clipped
+            below = (thresholds[result - 1] >= clipped) & (result > 0)
             if not (above.any() or below.any()):
-                return found
-            found += above
-            found -= below
+                return result
+            result += above
+            result -= below
         return None
 
     def number(self, value: Any) -> float:

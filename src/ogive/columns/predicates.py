@@ -264,7 +264,7 @@ _KINDS = (("text", _TEXT), ("number", _NUMBER), ("column", _COLUMN), ("word", _W
 
 
 def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+    results: list[_Token] = []
     place = 0
     while place < len(text):
         if text[place].isspace():
@@ -276,9 +276,9 @@ def _tokens(text: str) -> list[_Token]:
                 f"`where` cannot be read at {_rest(text, place)}; put a column's name that has spaces or signs in "
                 f"backticks; {_EXAMPLE}"
             )
-        found.append(_Token(match[0], match[1][0], place))
+        results.append(_Token(match[0], match[1][0], place))
         place = match[1].end()
-    return found
+    return results
 
 
 def _rest(text: str, place: int) -> str:
@@ -288,17 +288,17 @@ def _rest(text: str, place: int) -> str:
 def _read(text: str) -> Predicate:
     if len(text) > LONGEST:
         raise ParameterError(f"`where` may have {LONGEST} characters, got {len(text)}")
-    found = _parsed(text, _DEEPEST)
-    if sum(1 for _ in leaves(found)) > MOST_PARTS:
+    result = _parsed(text, _DEEPEST)
+    if sum(1 for _ in leaves(result)) > MOST_PARTS:
         raise ParameterError(f"`where` may have {MOST_PARTS} comparisons; write fewer")
-    return found
+    return result
 
 
 def _parsed(text: str, deepest: int) -> Predicate:
     reader = _Reader(text, _tokens(text), deepest)
-    found = reader.either(0)
+    result = reader.either(0)
     reader.finish()
-    return found
+    return result
 
 
 class _Reader:
@@ -332,9 +332,9 @@ class _Reader:
                 raise ParameterError("`where` says not too many times in a row; write fewer")
             return Not(self._one(depth + 1))
         if self._takes("("):
-            found = self.either(depth + 1)
+            result = self.either(depth + 1)
             self._expect(")")
-            return found
+            return result
         return self._comparison()
 
     def _comparison(self) -> Predicate:
@@ -346,8 +346,8 @@ class _Reader:
         negated = self._takes("not")
         if negated or self._seen("in"):
             self._expect("in")
-            found = _among(column, self._values(column))
-            return _joined(All, [Not(found), Not(Missing(column))]) if negated else found
+            result = _among(column, self._values(column))
+            return _joined(All, [Not(result), Not(Missing(column))]) if negated else result
         sign = self._peek()
         if sign is None or sign.text not in _SIGNS:
             raise self._unquoted() or self._problem("a comparison such as == or >= after the column's name")

@@ -50,9 +50,9 @@ def any_whole(value: Any, name: str, least: int | None = None, most: int | None 
 
 def all_whole(values: Iterable[Any], name: str, least: int) -> None:
     """Whole numbers of Python's type of at least some size."""
-    found = tuple(values)
-    if not all(is_whole(value) and value >= least for value in found):
-        raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(found)}")
+    result = tuple(values)
+    if not all(is_whole(value) and value >= least for value in result):
+        raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(result)}")
 
 
 def truth(value: Any, name: str) -> bool:
@@ -129,10 +129,10 @@ class KeptByType(_PROTOCOLS):  # type: ignore[misc]  # typing names no metaclass
         known = _KNOWN.get(self)
         if known is None:
             known = _KNOWN.setdefault(self, weakref.WeakKeyDictionary())
-        found = known.get(kind)
-        if found is None:
-            found = known[kind] = bool(super().__instancecheck__(instance))
-        return found
+        result = known.get(kind)
+        if result is None:
+            result = known[kind] = bool(super().__instancecheck__(instance))
+        return result
 
 
 def is_of_loaded(value: object, module: str, kind: str) -> bool:
@@ -140,5 +140,5 @@ def is_of_loaded(value: object, module: str, kind: str) -> bool:
 
     While another thread imports the module, it is there without the type.
     """
-    found = getattr(sys.modules.get(module), kind, None)
-    return found is not None and isinstance(value, found)
+    result = getattr(sys.modules.get(module), kind, None)
+    return result is not None and isinstance(value, result)

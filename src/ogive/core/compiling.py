@@ -136,9 +136,9 @@ class Elementwise:
         if types in self._types:
             return self.compiled(*arrays)
         with self._one:  # two threads that compile for the same types get in each other's way
-            found = self.compiled(*arrays)
+            result = self.compiled(*arrays)
         self._types.add(types)
-        return found
+        return result
 
     @cached_property
     def compiled(self) -> Any:
@@ -205,15 +205,15 @@ def _kept(function: Callable[..., Any]) -> Any:
 
 def _sources(function: Callable[..., Any]) -> list[Path]:
     """The files of a function and of all loops that it calls, whose code becomes part of its own."""
-    found: dict[Callable[..., Any], None] = {}
+    results: dict[Callable[..., Any], None] = {}
     waiting = [function]
     while waiting:
         one = waiting.pop()
-        if one not in found:
-            found[one] = None
+        if one not in results:
+            results[one] = None
             named = (one.__globals__.get(name) for name in one.__code__.co_names)
             waiting += [each.py_func for each in named if isinstance(each, Loop)]
-    return sorted({Path(each.__code__.co_filename) for each in found})
+    return sorted({Path(each.__code__.co_filename) for each in results})
 
 
 @contextmanager

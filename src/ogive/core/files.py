@@ -140,9 +140,9 @@ def remove_leftovers(path: Path) -> None:
     path = path.resolve()
     half = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_HALF)}")
     with contextlib.suppress(OSError):
-        for found in path.parent.iterdir():
-            if half.fullmatch(found.name) and not found.is_dir():
-                found.unlink(missing_ok=True)
+        for value in path.parent.iterdir():
+            if half.fullmatch(value.name) and not value.is_dir():
+                value.unlink(missing_ok=True)
 
 
 # --- Numbered parts of work that others do; each counts once, however often it is done
@@ -153,27 +153,27 @@ Stamp = tuple[int, int]
 
 def one_each(numbers: Collection[int], results: Iterable[tuple[int, bytes]]) -> dict[int, bytes]:
     """The result of each part; the same result may come several times."""
-    found: dict[int, bytes] = {}
+    frames: dict[int, bytes] = {}
     for number, result in results:
         if number not in numbers:
             raise PeerError(
                 f"there is a result of part {number}, and the parts have the numbers {min(numbers)} to {max(numbers)}"
             )
-        if found.setdefault(number, result) != result:
+        if frames.setdefault(number, result) != result:
             raise PeerError(f"there are two different results of part {number}; add the parts up again")
-    missing = sorted(set(numbers) - set(found))
+    missing = sorted(set(numbers) - set(frames))
     if missing:
         raise PeerError(f"{len(missing)} of {len(numbers)} parts have no result, the first is part {missing[0]}")
-    return found
+    return frames
 
 
 def stamp_of(path: Path) -> Stamp:
     """By what a file is known to be the same as when its parts were made."""
     try:
-        found = path.stat()
+        value = path.stat()
     except OSError as problem:
         raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
-    return found.st_size, found.st_mtime_ns
+    return value.st_size, value.st_mtime_ns
 
 
 def check_unchanged(path: Path, stamp: Stamp) -> None:

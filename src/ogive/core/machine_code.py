@@ -55,10 +55,10 @@ def is_guarded(folder: Path) -> bool:
         if place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return False
         for each in (place, *place.parents):
-            found = each.stat()
+            result = each.stat()
             # in a folder with the sticky bit only owners rename what is theirs
-            shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX
-            if found.st_uid not in trusted or shared:
+            shared = result.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not result.st_mode & stat.S_ISVTX
+            if result.st_uid not in trusted or shared:
                 return False
     except OSError:
         return False
@@ -162,9 +162,9 @@ class KeptCode:
         types, _ = normalize_signature(signature)  # type: ignore[no-untyped-call]
         for each in self._read:
             with contextlib.suppress(OSError):
-                found = each.load_overload(signature, context)
-                if found is not None and tuple(found.signature.args) == tuple(types):
-                    return found
+                result = each.load_overload(signature, context)
+                if result is not None and tuple(result.signature.args) == tuple(types):
+                    return result
         self._compiles(self._written is not None)
         return None
 

@@ -99,13 +99,13 @@ def is_added(field: dataclasses.Field[Any]) -> bool:
 
 def written_fields(value: Any, plain: Callable[[Any], Any] = lambda held: held) -> dict[str, Any]:
     """The fields of a dataclass's instance by name, without added ones that hold what was meant before them."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         held = plain(getattr(value, field.name))
         # by their texts, since True equals 1 and is another answer
         if _MEANT_BEFORE not in field.metadata or repr(held) != repr(plain(field.metadata[_MEANT_BEFORE])):
-            found[field.name] = held
-    return found
+            results[field.name] = held
+    return results
 
 
 def plain_fields(value: Any) -> dict[str, Any]:

@@ -36,9 +36,9 @@ def front(package: str, file: str) -> tuple[Callable[[str], object], Callable[[]
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{places[name] or name}")
-        found = getattr(module, name) if places[name] else module
-        setattr(package_module, name, found)
-        return found
+        result = getattr(module, name) if places[name] else module
+        setattr(package_module, name, result)
+        return result
 
     package_module = sys.modules[package]
     package_module.__dict__["_same_names"] = {

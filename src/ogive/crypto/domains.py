@@ -122,11 +122,11 @@ def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:
     together = np.empty(max(1, min(rows, _TILE_BYTES // width)), row)
     together["key"] = np.frombuffer(key, np.uint8)
     data = together.view(np.uint8).data
-    found = []
+    results = []
     for first in range(0, rows, together.size):
         some = min(together.size, rows - first)
         for place, column in enumerate(columns):
             # a column whose rows run across memory is first brought close together, which spares the cache
             together[str(place)][:some] = column[first : first + some].copy(order="K")
-        found += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
-    return np.frombuffer(b"".join(found), np.uint8).reshape(rows, HASH_BYTES)
+        results += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
+    return np.frombuffer(b"".join(results), np.uint8).reshape(rows, HASH_BYTES)

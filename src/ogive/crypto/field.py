@@ -63,16 +63,16 @@ def reduce(word: np.uint64) -> np.uint64:
 @njit(nogil=True)
 def add(x: np.uint64, y: np.uint64) -> np.uint64:
     """The sum of two elements."""
-    found = x + y
-    element: np.uint64 = np.minimum(found, found - _P)
+    result = x + y
+    element: np.uint64 = np.minimum(result, result - _P)
     return element
 
 
 @njit(nogil=True)
 def subtract(x: np.uint64, y: np.uint64) -> np.uint64:
     """The difference x - y of two elements."""
-    found = x - y
-    element: np.uint64 = np.minimum(found, found + _P)
+    result = x - y
+    element: np.uint64 = np.minimum(result, result + _P)
     return element
 
 
@@ -89,8 +89,8 @@ def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
 def accumulate(low: np.uint64, high: np.uint64, x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
     """A sum of 128 bits, in two words, with the product of two elements added; up to 64 products fit: see `fold`."""
     added = x * y
-    found = low + added
-    return found, high + _high_word(x, y) + np.uint64(found < added)
+    result = low + added
+    return result, high + _high_word(x, y) + np.uint64(result < added)
 
 
 @njit(nogil=True)
@@ -131,20 +131,20 @@ def _encoded(number: Int64) -> UInt64:
 
 def total(elements: UInt64, *, axis: int) -> UInt64:
     """The sums of elements along an axis, 0 or 1, of an array of two; exact for up to 2^32 of them."""
-    found: UInt64 = _row_totals(elements.T if axis == 0 else elements)
-    return found
+    result: UInt64 = _row_totals(elements.T if axis == 0 else elements)
+    return result
 
 
 @njit(nogil=True)
 def _row_totals(elements: UInt64) -> UInt64:
-    found = np.empty(len(elements), dtype=np.uint64)
+    result = np.empty(len(elements), dtype=np.uint64)
     for row in range(len(elements)):
         low = high = np.uint64(0)
         for element in elements[row]:
             low += element & _LOW
             high += element >> _HALF
-        found[row] = add(reduce(low), multiply(reduce(high), _SHIFT))
-    return found
+        result[row] = add(reduce(low), multiply(reduce(high), _SHIFT))
+    return result
 
 
 def accept(words: UInt64) -> UInt64:

@@ -469,16 +469,16 @@ def garbled_outputs(
     pairs = pairs_of(circuit, garbler, evaluator)
     plan = schedule_of(circuit)
     session = random(_SESSION_BYTES)
-    found = np.empty((pairs, len(circuit.output_wires)), np.bool_)
+    result = np.empty((pairs, len(circuit.output_wires)), np.bool_)
     size = pairs_at_once(plan)
     room = _Room(plan, min(size, pairs))
     for chunk, start in enumerate(range(0, pairs, size)):
         part = slice(start, min(start + size, pairs))
         bits = np.hstack([garbler[part], evaluator[part]]).T
-        found[part] = room.opened(bits, WordStream(random(SEED_BYTES)), GateKeys(session, chunk)).T
+        result[part] = room.opened(bits, WordStream(random(SEED_BYTES)), GateKeys(session, chunk)).T
         if progress is not None:
             progress(part.stop, pairs)
-    return found
+    return result
 
 
 def pairs_at_once(plan: Schedule) -> int:

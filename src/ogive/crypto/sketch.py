@@ -69,10 +69,10 @@ class Identity:
         terms = [products(twice, material.a), material.c, products(f, material.y), products(g, material.x), material.z]
         if server == 0:
             terms += [products(e, e), products(f, g)]
-        found = linear
+        result = linear
         for term in terms:
-            found = sums(found, total(term, axis=0))
-        return found
+            result = sums(result, total(term, axis=0))
+        return result
 
 
 # --- Claims about a client's columns
@@ -336,8 +336,8 @@ class Check:
         """
         self._expect_turn(Round.MASKS)
         coins = self._receive(Round.OPEN, messages, COIN_BYTES)
-        for server, found in coins.items():
-            if self._commitment(server, found) != self._commitments[server]:
+        for server, result in coins.items():
+            if self._commitment(server, result) != self._commitments[server]:
                 raise PeerError(f"server {server} opened other coins than it committed to")
         coins[self._shares.server] = self._coins
         seed = digest(
@@ -421,10 +421,10 @@ class Check:
 def uniform_elements(seed: bytes, count: int) -> UInt64:
     """Exactly uniform elements of the field, shape (count,), from a seed that has no other use."""
     stream = WordStream(seed)
-    found = accept(stream.words(count))
-    while found.size < count:
-        found = np.concatenate([found, accept(stream.words(count - found.size))])
-    return found
+    result = accept(stream.words(count))
+    while result.size < count:
+        result = np.concatenate([result, accept(stream.words(count - result.size))])
+    return result
 
 
 def _context(claim: Claim, shares: Uploads, *, verification: int, session: bytes, uploads: bytes) -> bytes:

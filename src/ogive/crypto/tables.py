@@ -124,16 +124,16 @@ def project(columns: UInt64, weights: UInt64) -> UInt64:
     Fastest where one client's columns, or one column's clients, lie side by side in memory; in the latter case weights
     of zero cost nothing.
     """
-    found = np.zeros((len(weights), columns.shape[1]), dtype=np.uint64)
+    result = np.zeros((len(weights), columns.shape[1]), dtype=np.uint64)
     if columns.T.flags.c_contiguous and not columns.flags.c_contiguous:
-        _by_client(columns.T, np.ascontiguousarray(weights), found)
+        _by_client(columns.T, np.ascontiguousarray(weights), result)
     else:
-        _by_column(columns, np.ascontiguousarray(weights), found)
-    return found
+        _by_column(columns, np.ascontiguousarray(weights), result)
+    return result
 
 
 @njit(nogil=True)
-def _by_client(rows: UInt64, weights: UInt64, found: UInt64) -> None:
+def _by_client(rows: UInt64, weights: UInt64, result: UInt64) -> None:
     """Each client's columns in turn."""
     for client in range(len(rows)):
         for form in range(len(weights)):
@@ -144,16 +144,16 @@ def _by_client(rows: UInt64, weights: UInt64, found: UInt64) -> None:
                 for column in range(row.size):
                     low, high = accumulate(low, high, weight[column], row[column])
                 held = add(held, fold(low, high))
-            found[form, client] = held
+            result[form, client] = held
 
 
 @njit(nogil=True)
-def _by_column(columns: UInt64, weights: UInt64, found: UInt64) -> None:
+def _by_column(columns: UInt64, weights: UInt64, result: UInt64) -> None:
     """Each column in turn, of so many clients as stay in the cache."""
     lows, highs = np.zeros(_TILE, np.uint64), np.zeros(_TILE, np.uint64)
     for first in range(0, columns.shape[1], _TILE):
         for form in range(len(weights)):
-            held, pending = found[form, first : first + _TILE], 0
+            held, pending = result[form, first : first + _TILE], 0
             for column in np.flatnonzero(weights[form]):
                 weight, values = weights[form, column], columns[column, first : first + _TILE]
                 for client in range(values.size):
@@ -249,8 +249,8 @@ class ShareBatch:
         fields = _LAYOUT.unpack(reader.take(_LAYOUT.size))
         clients = fields[7]
         wanted = _fields(shape, study, server, servers, clients)
-        for name, found, expected in zip(_NAMES, fields, wanted, strict=True):
-            if found != expected:
+        for name, result, expected in zip(_NAMES, fields, wanted, strict=True):
+            if result != expected:
                 raise PeerError(f"the batch of shares has another {name} than expected")
         seeds = reader.array(2 * clients, "<u8").reshape(clients, 2).astype(np.uint64)
         explicit = None
@@ -376,9 +376,9 @@ def one_hot_columns(symbols: Int64, *, cells: int) -> UInt8:
     symbols = np.asarray(symbols)
     if symbols.size and (symbols.min() < 0 or symbols.max() >= cells):
         raise DataError(f"symbols must be from 0 to {cells - 1}, got {symbols.min()} to {symbols.max()}")
-    found = np.zeros((cells, symbols.size), dtype=np.uint8)
-    found[symbols, np.arange(symbols.size)] = 1
-    return found
+    result = np.zeros((cells, symbols.size), dtype=np.uint8)
+    result[symbols, np.arange(symbols.size)] = 1
+    return result
 
 
 def amount_columns(symbols: Int64, amounts: Int64, *, groups: int, bits: int) -> Int64:
@@ -391,22 +391,22 @@ def amount_columns(symbols: Int64, amounts: Int64, *, groups: int, bits: int) ->
     if amounts.size and (amounts.min() < 0 or amounts.max() > 1 << bits):
         raise DataError(f"amounts must be from 0 to {1 << bits}, got {amounts.min()} to {amounts.max()}")
     clients = np.arange(symbols.size)
-    found = np.zeros((3 * groups + bits + 1, symbols.size), dtype=np.int64)
-    found[: 2 * groups] = one_hot_columns(symbols, cells=2 * groups)
-    found[2 * groups + symbols % groups, clients] = amounts
+    result = np.zeros((3 * groups + bits + 1, symbols.size), dtype=np.int64)
+    result[: 2 * groups] = one_hot_columns(symbols, cells=2 * groups)
+    result[2 * groups + symbols % groups, clients] = amounts
     full = amounts == 1 << bits  # the digits add up to 2^bits - 1, and the last one adds 1
     digits = amounts - full
-    found[3 * groups : -1] = digits >> np.arange(bits)[:, np.newaxis] & 1
-    found[-1] = full
-    return found
+    result[3 * groups : -1] = digits >> np.arange(bits)[:, np.newaxis] & 1
+    result[-1] = full
+    return result
 
 
 def _added(seeds: UInt64, study: bytes, block: int, count: int = 1) -> UInt64:
     """Blocks of elements, added up over the seeds of some servers; shape (2 count, n) from (servers, n, 2)."""
-    found = expand(seeds[0], study=study, first=block, count=count)
+    result = expand(seeds[0], study=study, first=block, count=count)
     for others in seeds[1:]:
-        found = sums(found, expand(others, study=study, first=block, count=count))
-    return found
+        result = sums(result, expand(others, study=study, first=block, count=count))
+    return result
 
 
 def _add_material(explicit: UInt64, seeds: UInt64, shape: ShareShape, study: bytes, verification: int) -> None:

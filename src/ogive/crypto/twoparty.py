@@ -338,21 +338,21 @@ def drawn_bits(
     Raises:
         ParameterError: names are others than those of the inputs, or a value does not fit in its width.
     """
-    found: dict[str, Bool] = {}
+    results: dict[str, Bool] = {}
     for port in ports:
         if port.name in noise:
             drawn = np.frombuffer(random(-(-port.width // 8)), np.uint8)
-            found[port.name] = np.unpackbits(drawn, count=port.width).astype(np.bool_)[None]
+            results[port.name] = np.unpackbits(drawn, count=port.width).astype(np.bool_)[None]
     for name, value in values.items():
-        if name in found:
+        if name in results:
             raise ParameterError(f"{name} is noise, which is drawn and not given")
         width = next((port.width for port in ports if port.name == name), 0)
         if not 0 <= value < 1 << width:
             raise ParameterError(
                 f"`{name}` must be the name of an input, and from 0 to {(1 << width) - 1}, got {value}"
             )
-        found[name] = np.array([[value >> place & 1 for place in range(width)]], np.bool_)
-    bits: Bool = arrange(ports, found)[0]
+        results[name] = np.array([[value >> place & 1 for place in range(width)]], np.bool_)
+    bits: Bool = arrange(ports, results)[0]
     return bits
 
 

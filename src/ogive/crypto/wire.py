@@ -190,7 +190,7 @@ class Inbox:
         The sequence number is None where only the body tells it, and the reader compares the header's with that.
         """
         header, body = read_message(data, longest=longest)
-        for name, found, wanted in (
+        for name, result, wanted in (
             ("protocol", header.suite, self._suite),
             ("study", header.study, self._study),
             ("session", header.session, session),
@@ -198,8 +198,8 @@ class Inbox:
             ("type", header.kind, kind),
             ("receiver", header.receiver, self.receiver),
         ):
-            if found != wanted:
-                values = f": {found}, not {wanted}" if isinstance(found, int) and isinstance(wanted, int) else ""
+            if result != wanted:
+                values = f": {result}, not {wanted}" if isinstance(result, int) and isinstance(wanted, int) else ""
                 raise PeerError(f"the message is of another {name} than expected{values}")
         if header.sender not in self._senders:
             raise PeerError(f"the message says it is from number {header.sender}, who does not take part")

@@ -160,9 +160,9 @@ class Loopback:
             return self._result(kept, name) is not None and not unread(kept, self.study, name)
 
     def _result(self, kept: Kept, name: str) -> dict[str, object] | None:
-        found = progress(kept, self.study).get(name)
-        if found is not None and found.state == "over":
-            raise StudyFailed(f"the release {name} is over: {plain(found.reason)}")
+        results = progress(kept, self.study).get(name)
+        if results is not None and results.state == "over":
+            raise StudyFailed(f"the release {name} is over: {plain(results.reason)}")
         return result(kept, self.study, name)
 
     def _start(self, name: str, *words: object) -> None:

@@ -231,9 +231,9 @@ def numbers(part: Part) -> dict[str, Any]:
     return judged(part.estimate, part.truth)
 
 
-def judged(found: RocEstimate | Calibration, truth: Any) -> dict[str, Any]:
+def judged(result: RocEstimate | Calibration, truth: Any) -> dict[str, Any]:
     """What was released of the model, private and true."""
-    return roc_numbers(found, truth) if isinstance(found, RocEstimate) else calibration_numbers(found, truth)
+    return roc_numbers(result, truth) if isinstance(result, RocEstimate) else calibration_numbers(result, truth)
 
 
 def released_curve(part: Part) -> Curve:
@@ -261,38 +261,38 @@ def curve_errors(part: Part) -> dict[str, float]:
 
 def deciles(part: Part) -> list[dict[str, Any]]:
     """Each decile with its interval and the true one, as thresholds."""
-    found = part.estimate
+    result = part.estimate
     places = np.searchsorted(part.truth.probabilities, np.array(DECILES) - 1e-12)
     true = part.truth.grid.thresholds[places].tolist()
     return [
         {"probability": p, "private": value, "low": low, "high": high, "true": exact, "inside": low <= exact <= high}
-        for p, value, low, high, exact in zip(DECILES, found.numbers, found.low, found.high, true, strict=True)
+        for p, value, low, high, exact in zip(DECILES, result.numbers, result.low, result.high, true, strict=True)
     ]
 
 
-def roc_numbers(found: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
+def roc_numbers(result: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
     """The area under the curve with the intervals for these records and for the population, and its errors."""
-    low, high = found.auc_interval(CONFIDENCE_LEVEL, target="sample")
-    of_all = found.auc_interval(CONFIDENCE_LEVEL, target="population")
-    defined = found.defined and truth.defined
+    low, high = result.auc_interval(CONFIDENCE_LEVEL, target="sample")
+    of_all = result.auc_interval(CONFIDENCE_LEVEL, target="population")
+    defined = result.defined and truth.defined
     return {
         "auc": {
-            "private": number(found.auc),
+            "private": number(result.auc),
             "low": low,
             "high": high,
             "population": {"low": of_all[0], "high": of_all[1]},
             "true": number(truth.auc),
             "inside": low <= truth.auc <= high,
         },
-        "errors": {name: number(value) for name, value in found.errors(truth).items()} if defined else None,
+        "errors": {name: number(value) for name, value in result.errors(truth).items()} if defined else None,
     }
 
 
-def box_numbers(found: Boxplots, truth: Boxplots) -> dict[str, Any]:
+def box_numbers(result: Boxplots, truth: Boxplots) -> dict[str, Any]:
     """The five numbers of each box, private and true."""
-    pairs = zip(found.boxes, truth.boxes, strict=True)
+    pairs = zip(result.boxes, truth.boxes, strict=True)
     boxes = [{"group": box.group, "private": list(box.numbers), "true": list(exact.numbers)} for box, exact in pairs]
-    return {"boxes": boxes, "errors": found.errors(truth)}
+    return {"boxes": boxes, "errors": result.errors(truth)}
 
 
 def banks_numbers(banks: Banks) -> dict[str, Any]:
@@ -305,15 +305,15 @@ def banks_numbers(banks: Banks) -> dict[str, Any]:
     }
 
 
-def calibration_numbers(found: Calibration, truth: Calibration) -> dict[str, Any]:
+def calibration_numbers(result: Calibration, truth: Calibration) -> dict[str, Any]:
     """The statistic and its p-value, and the groups."""
     return {
         "statistic": {
-            "private": number(found.statistic),
-            "without_noise": number(found.debiased_statistic),
+            "private": number(result.statistic),
+            "without_noise": number(result.debiased_statistic),
             "true": number(truth.statistic),
         },
-        "p_value": {"private": number(found.p_value), "true": number(truth.p_value)},
+        "p_value": {"private": number(result.p_value), "true": number(truth.p_value)},
         "groups": [
             {
                 "low": group.low,
@@ -322,9 +322,9 @@ def calibration_numbers(found: Calibration, truth: Calibration) -> dict[str, Any
                 "observed_share": number(group.observed_share),
                 "interval": list(group.interval),
             }
-            for group in found.groups
+            for group in result.groups
         ],
-        "errors": {name: number(value) for name, value in found.errors(truth).items()},
+        "errors": {name: number(value) for name, value in result.errors(truth).items()},
     }
 
 
@@ -432,9 +432,9 @@ def _errors(parts: list[Part]) -> Rows:
         first="curve",
     )
     for part in parts:
-        found = curve_errors(part)
+        result = curve_errors(part)
         names = ("predicted_rms", "actual_rms", "predicted_ks", "actual_ks")
-        numbers = (rounded_up(100 * found[name]) for name in names)  # as in the report
+        numbers = (rounded_up(100 * result[name]) for name in names)  # as in the report
         thresholds = f"{released_curve(part).grid.bins:,}"
         grid.add_row(part.wish.name, number_text(part.wish.privacy.epsilon), thresholds, *numbers)
     return grid
@@ -465,18 +465,16 @@ def _pooled(banks: Banks) -> Rows:
     for each in banks.pooled:
         pair = (each.estimate, each.curator)
         if isinstance(each.truth, RocEstimate):
-            areas = [roc_numbers(found, each.truth)["auc"] for found in pair]
+            areas = [roc_numbers(one, each.truth)["auc"] for one in pair]
             grid.add_row("AUC", *(_written(area["private"], 4) for area in areas), _written(areas[0]["true"], 4))
             grid.add_row("  95 % CI, these records", *map(_interval, areas), "")
             grid.add_row("  95 % CI, population", *(_interval(area["population"]) for area in areas), "")
-            errors = [roc_numbers(found, each.truth)["errors"] or {} for found in pair]
+            errors = [roc_numbers(one, each.truth)["errors"] or {} for one in pair]
             grid.add_row("ROC curve, mean error", *(_written(error.get("l1"), 4) for error in errors), "")
         else:
-            statistics = [found.debiased_statistic for found in pair]
-            grid.add_row(
-                "Hosmer-Lemeshow H*", *(plain_number(found, 3) for found in (*statistics, each.truth.statistic))
-            )
-            grid.add_row("  p-value", *(p_value(found.p_value, 3).removeprefix("= ") for found in (*pair, each.truth)))
+            statistics = [each.debiased_statistic for each in pair]
+            grid.add_row("Hosmer-Lemeshow H*", *(plain_number(one, 3) for one in (*statistics, each.truth.statistic)))
+            grid.add_row("  p-value", *(p_value(one.p_value, 3).removeprefix("= ") for one in (*pair, each.truth)))
     return grid
 
 
@@ -500,15 +498,15 @@ def _roc(part: Part) -> str:
 
 
 def _calibration(part: Part) -> str:
-    found, true = part.estimate, part.truth
-    if math.isnan(found.p_value):
+    result, true = part.estimate, part.truth
+    if math.isnan(result.p_value):
         return "The noise leaves no group of records, so calibration cannot be judged."
-    verdict = "are miscalibrated" if found.p_value < 0.05 else "show no evidence of miscalibration"
+    verdict = "are miscalibrated" if result.p_value < 0.05 else "show no evidence of miscalibration"
     released, debiased, exact = (
-        plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, true.statistic)
+        plain_number(value, 3) for value in (result.statistic, result.debiased_statistic, true.statistic)
     )
     return fill(
         f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} corrected for noise), p "
-        f"{p_value(found.p_value)}: the probabilities {verdict}; true statistic {exact}",
+        f"{p_value(result.p_value)}: the probabilities {verdict}; true statistic {exact}",
         _LINE,
     )

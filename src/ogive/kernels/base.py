@@ -99,26 +99,26 @@ def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
     """Rows of finite numbers, shape (n, columns), from whatever was given as such."""
     refuse_masked(rows)
     try:
-        found = np.asarray(rows, dtype=np.float64)
+        result = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError("`rows` must be numbers, as many in each row") from None
-    if found.ndim != 2:
-        advice = "; numpy.reshape(rows, (-1, 1)) makes rows of one column" if found.ndim == 1 else ""
-        raise ParameterError(f"`rows` must be of shape (records, columns), got shape {found.shape}{advice}")
-    if columns is not None and found.shape[1] != columns:
-        raise ParameterError(f"`rows` must have {columns} column{'s' * (columns != 1)}, got {found.shape[1]}")
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if result.ndim != 2:
+        advice = "; numpy.reshape(rows, (-1, 1)) makes rows of one column" if result.ndim == 1 else ""
+        raise ParameterError(f"`rows` must be of shape (records, columns), got shape {result.shape}{advice}")
+    if columns is not None and result.shape[1] != columns:
+        raise ParameterError(f"`rows` must have {columns} column{'s' * (columns != 1)}, got {result.shape[1]}")
+    wrong = np.flatnonzero(~np.isfinite(result).all(axis=1))
     if wrong.size:
         raise DataError(f"row {int(wrong[0])}, counted from 0, has a number that is not finite; leave such rows out")
-    return found
+    return result
 
 
 def paired_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
     """The same, if they make a pair."""
-    found = finite_rows(rows, columns)
-    if len(found) < 2:
-        raise DataError(f"a mean over pairs needs at least two records, got {len(found)}")
-    return found
+    result = finite_rows(rows, columns)
+    if len(result) < 2:
+        raise DataError(f"a mean over pairs needs at least two records, got {len(result)}")
+    return result
 
 
 def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float64]:

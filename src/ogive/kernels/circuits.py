@@ -152,14 +152,14 @@ def _kernel_circuit(asked: tuple[Kernel, Domain]) -> KernelCircuit:
     kernel, columns = asked
     if isinstance(kernel, FunctionKernel) and kernel.circuit is not None:
         return _of_function(kernel, columns)
-    found = WIRINGS.get(type(kernel))
-    if found is None:
+    result = WIRINGS.get(type(kernel))
+    if result is None:
         raise UnsupportedError(
             f"there is no circuit of {kernel.name}; between two people there are those of gini, gini_coefficient, "
             "variance, collision, kendall, kendall_b, gamma and auc, and of functions that come with one of their own; "
             "use trust central or local"
         )
-    return KernelCircuit(kernel, columns, *found(kernel))
+    return KernelCircuit(kernel, columns, *result(kernel))
 
 
 def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
@@ -179,16 +179,16 @@ def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
             f"{type(value).__name__}"
         )
     wholes = (0, 1) if isinstance(value, Bit) else None
-    found = KernelCircuit(kernel, columns, True, partial(_called, kernel), wholes)
-    _check_agreement(found, builder.finish({"value": _capped(value, _TRIED_BITS)}), entries)
-    return found
+    result = KernelCircuit(kernel, columns, True, partial(_called, kernel), wholes)
+    _check_agreement(result, builder.finish({"value": _capped(value, _TRIED_BITS)}), entries)
+    return result
 
 
 def _called(kernel: FunctionKernel, left: Person, right: Person) -> Number | Bit:
     assert kernel.circuit is not None
     one = len(left) == 1
-    found: Number | Bit = kernel.circuit(left[0] if one else left, right[0] if one else right)
-    return found
+    result: Number | Bit = kernel.circuit(left[0] if one else left, right[0] if one else right)
+    return result
 
 
 def _capped(value: Number | Bit, bits: int) -> Number | Bit:
@@ -199,15 +199,15 @@ def _capped(value: Number | Bit, bits: int) -> Number | Bit:
     return select(less(top, value), top, value)
 
 
-def _check_agreement(found: KernelCircuit, circuit: Circuit, entries: Entries) -> None:
-    kernel, points = found.kernel, trial_points(found.columns)
+def _check_agreement(result: KernelCircuit, circuit: Circuit, entries: Entries) -> None:
+    kernel, points = result.kernel, trial_points(result.columns)
     left, right = (np.repeat(points, len(points), axis=0), np.tile(points, (len(points), 1)))
     outputs = evaluate(circuit, entries.of(left), entries.of(right))
-    scale = found.scale(entries.bits)
+    scale = result.scale(entries.bits)
     said = float(scale.zero) + float(scale.unit) * separate(circuit.outputs, outputs)["value"]
     expected = kernel(entries.rounded(left), entries.rounded(right))
     # steps that the circuit of a function may be off, for divisions and the like
-    near = (4 if found.wholes is None else 0.25) * float(scale.unit)
+    near = (4 if result.wholes is None else 0.25) * float(scale.unit)
     wrong = np.flatnonzero(np.abs(said - expected) > near)
     if wrong.size:
         place = int(wrong[0])
@@ -248,13 +248,13 @@ class Entries:
 
     def rounded(self, rows: Float64) -> Float64:
         """The values that rows enter as, shape (people, columns)."""
-        found = rows.copy()
+        result = rows.copy()
         for place, column in enumerate(self.columns.columns):
             if self._stepped(column):
                 alone = Domain((column,))
                 low, _ = ends(column)
-                found[:, place] = low + float(step(alone, self.bits)) * steps(rows[:, [place]], alone, self.bits)
-        return found
+                result[:, place] = low + float(step(alone, self.bits)) * steps(rows[:, [place]], alone, self.bits)
+        return result
 
     def _stepped(self, column: Column) -> bool:
         return self.steps and isinstance(column, Binning)

@@ -137,11 +137,11 @@ class FunctionKernel(Celled):
 
     def _same_in_arrays(self, left: Float64, right: Float64) -> bool:
         """Whether arrays in the places of numbers give the same values."""
-        found = self._tried_in_arrays(left, right)
-        if found is None:
+        result = self._tried_in_arrays(left, right)
+        if result is None:
             return False
         expected = self._values(left, right, arrays=False)
-        return np.allclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
+        return np.allclose(result, expected, rtol=1e-9, atol=0, equal_nan=True)
 
     def _tried_in_arrays(self, left: Float64, right: Float64) -> Float64 | None:
         """A number for every pair, where the function gives that for arrays."""
@@ -208,9 +208,9 @@ class FunctionKernel(Celled):
             top, bottom, start, end = pieces.pop()
             rows, columns = _within(top, bottom, shape[0]), _within(start, end, shape[1])
             some = np.broadcast_to(left[rows], shape), np.broadcast_to(right[:, columns], shape)
-            found = self._tried_in_arrays(*some)
-            if found is not None:
-                values[top:bottom, start:end] = found[top:bottom, start:end]
+            result = self._tried_in_arrays(*some)
+            if result is not None:
+                values[top:bottom, start:end] = result[top:bottom, start:end]
             elif bottom - top > 1:
                 middle = (top + bottom) // 2
                 pieces += [(top, middle, start, end), (middle, bottom, start, end)]

@@ -44,14 +44,14 @@ def pairs_in_order(negatives: float, positives: float, ties: float = 0.0) -> flo
 def kendall(records: int, first: Float64 | None = None, second: Float64 | None = None) -> float:
     """Variance of concordant minus discordant pairs; without runs of equal values where these are not given."""
     n = float(records)
-    found = _runs(np.array([n])) / 18
+    result = _runs(np.array([n])) / 18
     if first is None or second is None:
-        return found
+        return result
     pairs = [float(np.sum(t * (t - 1))) / 2 for t in (first, second)]
     triples = [float(np.sum(t * (t - 1) * (t - 2))) for t in (first, second)]
-    found -= (_runs(first) + _runs(second)) / 18
-    found += 2 * pairs[0] * pairs[1] / (n * (n - 1))
-    return found + (triples[0] * triples[1] / (9 * n * (n - 1) * (n - 2)) if n > 2 else 0.0)
+    result -= (_runs(first) + _runs(second)) / 18
+    result += 2 * pairs[0] * pairs[1] / (n * (n - 1))
+    return result + (triples[0] * triples[1] / (9 * n * (n - 1) * (n - 2)) if n > 2 else 0.0)
 
 
 def of_rows(kernel: Kernel, rows: Float64, classes: Int64 | None) -> float | None:

@@ -118,9 +118,9 @@ def _in_runs(ordered: NDArray[Any]) -> int:
 def count_greater(positives: Float64, negatives: Float64) -> tuple[int, int]:
     """Pairs of one of each sample in which the positive is greater, and in which both are equal."""
     check_records(len(positives) + len(negatives))
-    ordered, found = np.sort(negatives), np.sort(positives)
-    below = int(np.searchsorted(ordered, found, side="left").sum())
-    not_above = int(np.searchsorted(ordered, found, side="right").sum())
+    ordered, result = np.sort(negatives), np.sort(positives)
+    below = int(np.searchsorted(ordered, result, side="left").sum())
+    not_above = int(np.searchsorted(ordered, result, side="right").sum())
     return below, not_above - below
 
 

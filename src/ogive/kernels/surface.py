@@ -170,15 +170,15 @@ def count_in_order(counts: Int64) -> int:
     """
     classes, values = counts.shape
     # found[m]: m! times the sum for the first m classes, over scores below each one
-    found = [np.full(values + 1, 1, dtype=object)]
+    results = [np.full(values + 1, 1, dtype=object)]
     for last in range(1, classes + 1):
         steps = np.zeros(values, dtype=object)
         product = np.ones(values, dtype=object)
         for first in range(last - 1, -1, -1):
             product = product * counts[first].astype(object)
-            steps = steps + math.comb(last, first) * found[first][:-1] * product
-        found.append(np.concatenate([np.zeros(1, dtype=object), np.cumsum(steps)]))
-    return int(found[-1][-1])
+            steps = steps + math.comb(last, first) * results[first][:-1] * product
+        results.append(np.concatenate([np.zeros(1, dtype=object), np.cumsum(steps)]))
+    return int(results[-1][-1])
 
 
 def _checked(histograms: ArrayLike) -> Float64:
@@ -205,17 +205,17 @@ def _forward(shares: Float64, orders: Float64) -> Float64:
     Row m - 1 of `orders` is what m classes in a row in a bin weigh, for each bin or for all.
     """
     classes, bins = shares.shape
-    found = np.zeros((bins + 1, classes + 1))
-    found[:, 0] = 1.0
+    result = np.zeros((bins + 1, classes + 1))
+    result[:, 0] = 1.0
     for last in range(1, classes + 1):
         steps = np.zeros(bins)
         product = np.ones(bins)
         for first in range(last - 1, -1, -1):
             product = product * shares[first]
             # the chance for the first classes was found in an earlier turn, for all bins at once
-            steps += found[:-1, first] * product * orders[last - first - 1]
-        found[1:, last] = np.cumsum(steps)
-    return found
+            steps += result[:-1, first] * product * orders[last - first - 1]
+        result[1:, last] = np.cumsum(steps)
+    return result
 
 
 # --- The kernel: one score of each class, in the right order or not

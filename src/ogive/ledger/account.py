@@ -173,8 +173,8 @@ class Account:
     def answers(self) -> tuple[dict[str, Any], ...]:
         """The recorded estimates as plain data, oldest first. Unfinished releases of `history` are left out."""
         spends = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
-        found = [spend.recorded() for spend in spends]
-        return tuple(estimate for estimate in found if estimate is not None)
+        results = [spend.recorded() for spend in spends]
+        return tuple(estimate for estimate in results if estimate is not None)
 
     @retried
     def part(

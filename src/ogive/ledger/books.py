@@ -107,10 +107,10 @@ class Books(MarkedTables):
             raise LedgerError(
                 f"the ledger {plain(self.database.words)} lost an account; was it replaced by another file?"
             )
-        found = read_data_set(row)
+        result = read_data_set(row)
         if lock:
-            self.locked(connection, found)
-        return found
+            self.locked(connection, result)
+        return result
 
     def charges(
         self, connection: Connection, number: int, *, apart: int = 0, data_set: DataSet | None = None
@@ -167,8 +167,8 @@ class Books(MarkedTables):
         query = select(SPENDS).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
         with self.database.read() as connection:
             rows = list(connection.execute(query))
-        found = enumerate(map(read_spend, rows), 1)
-        return [(place, spend) for place, spend in found if parts is None or spend.part in parts]
+        result = enumerate(map(read_spend, rows), 1)
+        return [(place, spend) for place, spend in result if parts is None or spend.part in parts]
 
     def questions(self, number: int) -> list[tuple[int, Any]]:
         """What was asked of a data set, oldest first, with the spends' numbers within it, from 1."""
@@ -495,12 +495,12 @@ class Charges:
     def remaining(self, limit: Privacy, part: str) -> Privacy | None:
         """The largest guarantee that a release on the part may still be granted, or None."""
         with _sums():
-            found = [
+            results = [
                 remaining(limit, _now(sequence), first=sequence[0].first if sequence else None)
                 for sequence in self.sequences(part)
             ]
-        least = found[0]
-        for other in found[1:]:
+        least = results[0]
+        for other in results[1:]:
             least = _smaller(least, other)
         return least
 
@@ -541,10 +541,10 @@ def _sums() -> Iterator[None]:
 
 
 def _now(charges: list[Charge]) -> list[Price]:
-    found: list[Price] = []
+    results: list[Price] = []
     for charge in charges:
-        found += [charge.now] * charge.times
-    return found
+        results += [charge.now] * charge.times
+    return results
 
 
 def _size(privacy: Privacy) -> Any:

@@ -268,8 +268,8 @@ class Database:
             return
         with suppress(OSError):  # a file that is missing, or closed to this user, is refused when it is opened
             target = self.path.resolve()
-            found = target.stat()
-            names = found.st_nlink if stat.S_ISREG(found.st_mode) else 1
+            result = target.stat()
+            names = result.st_nlink if stat.S_ISREG(result.st_mode) else 1
             draft = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}")
             for other in target.parent.iterdir() if names > 1 else ():
                 with suppress(OSError):  # its maker takes it away this moment, or the folder is read-only
@@ -469,7 +469,8 @@ def _url(place: str | Path | None, called: str) -> URL:
         name = url.database
         if url.query or str(name).startswith("file:"):
             raise ParameterError(
-                f"a {called}'s place sqlite:///budget.db takes no options; name the file alone, as in sqlite:///budget.db"
+                f"a {called}'s place sqlite:///budget.db takes no options; name the file alone, as in "
+                "sqlite:///budget.db"
             )
         return URL.create("sqlite", database=None if name in (None, "", ":memory:") else str(Path(name).expanduser()))
     if backend in ("postgresql", "postgres"):

@@ -237,11 +237,11 @@ def read_spend(row: Row[Any]) -> Spend:
 def read_people(name: str, text: object) -> PeopleRow:
     """Check what is kept of the people of an account or part."""
     what = "whom an account is about"
-    found = _object(text, what)
+    result = _object(text, what)
     try:
-        part, fingerprint, shared = found["part"], found["fingerprint"], found["shared"]
+        part, fingerprint, shared = result["part"], result["fingerprint"], result["shared"]
         held = tuple(Shared(each["account"], each["part"], each["declared"]) for each in shared)
-        sealed = base64.b64decode(found["sealed"], validate=True)
+        sealed = base64.b64decode(result["sealed"], validate=True)
         number = int(name.removeprefix(PEOPLE_ROWS).split(" ")[0])
     except (KeyError, TypeError, ValueError):
         raise damaged(f"{what} cannot be read") from None
@@ -303,10 +303,10 @@ def _read_time(text: object) -> datetime.datetime:
 
 
 def _texts(text: object, what: str) -> dict[str, str]:
-    found = _object(text, what)
-    if not all(isinstance(value, str) for value in found.values()):
+    result = _object(text, what)
+    if not all(isinstance(value, str) for value in result.values()):
         raise damaged(f"{what} cannot be read")
-    return found
+    return result
 
 
 def _object(text: object, what: str) -> dict[str, Any]:
@@ -314,18 +314,18 @@ def _object(text: object, what: str) -> dict[str, Any]:
     if not isinstance(text, str):
         raise damaged(f"{what} is missing or no text")
     try:
-        found = _DECODER.decode(text)
+        result = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise damaged(f"{what} is not JSON") from None
-    if not _is_finite(found):
+    if not _is_finite(result):
         raise damaged(f"{what} is not JSON")
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise damaged(f"{what} is no object of JSON")
-    if _deep(text, found):
+    if _deep(text, result):
         raise damaged(f"{what} nests too deeply")
-    if "\\u" in text and not _writable(found):
+    if "\\u" in text and not _writable(result):
         raise damaged(f"{what} holds characters that no text can hold")
-    return found
+    return result
 
 
 def _refuse(name: str) -> Any:
@@ -335,9 +335,9 @@ def _refuse(name: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def _is_finite(found: Any) -> bool:
+def _is_finite(result: Any) -> bool:
     """Whether floating point holds all numbers of plain data."""
-    waiting = [[found]]
+    waiting = [[result]]
     while waiting:
         for value in waiting.pop():
             if isinstance(value, float):
@@ -350,11 +350,11 @@ def _is_finite(found: Any) -> bool:
     return True
 
 
-def _deep(text: str, found: Any) -> bool:
+def _deep(text: str, result: Any) -> bool:
     """Whether plain data nest more deeply than is read; `text` is their JSON."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return False
-    level = [found]
+    level = [result]
     for _ in range(_DEEPEST):
         within = [each.values() if isinstance(each, dict) else each for each in level]
         level = [value for values in within for value in values if isinstance(value, dict | list | tuple)]
@@ -363,10 +363,10 @@ def _deep(text: str, found: Any) -> bool:
     return True
 
 
-def _writable(found: Any) -> bool:
+def _writable(result: Any) -> bool:
     """Whether all texts are made of whole characters: JSON can hold halves of them, which cannot be printed."""
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(result, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return False
     return True

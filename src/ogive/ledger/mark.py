@@ -317,11 +317,11 @@ class Mark:
     def _read(self) -> None:
         try:
             with self.path.open("rb") as file:
-                found = os.fstat(file.fileno())
-                if found.st_ino != self._inode or found.st_size < self._offset:
+                result = os.fstat(file.fileno())
+                if result.st_ino != self._inode or result.st_size < self._offset:
                     self._clear()
-                    self._inode = found.st_ino
-                if found.st_size == self._offset:
+                    self._inode = result.st_ino
+                if result.st_size == self._offset:
                     return
                 file.seek(self._offset)
                 content = file.read()
@@ -373,14 +373,14 @@ class Mark:
 
     def note(self, ledger: str, lines: Iterable[Line], *, durable: bool = True) -> None:
         """Note changes that are committed."""
-        found = []
+        results = []
         for line in lines:
             plain: dict[str, Any] = {"ledger": ledger, "account": line.account, "revision": line.revision}
             plain |= {"settings": line.settings} if line.settings else {}
             plain |= {"spends": line.spends} if line.spends else {}
-            found.append(plain)
-        if found:
-            self._append(found, durable=durable)
+            results.append(plain)
+        if results:
+            self._append(results, durable=durable)
 
     def _append(self, lines: list[dict[str, Any]], *, durable: bool) -> None:
         try:

@@ -216,10 +216,10 @@ def find_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet | 
     """The row of a data set, locked and compared with what is wanted; None where there is none."""
     books.database.lock_making(connection)
     query = select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)
-    found = connection.execute(query.with_for_update()).one_or_none()
-    if found is None:
+    result = connection.execute(query.with_for_update()).one_or_none()
+    if result is None:
         return None
-    row = read_data_set(found)
+    row = read_data_set(result)
     books.locked(connection, row)
     check_unit(wanted.name, row.unit, wanted.unit)
     limit = wanted.limit

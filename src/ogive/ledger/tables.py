@@ -212,11 +212,11 @@ def _stamp(number: int, digest: str, revision: int, key: bytes) -> str:
 
 def _stamped(kept: Mapping[str, object], number: int, revision: int, key: bytes) -> str | None:
     """The digest of the totals of a revision; None where no valid stamp is of it."""
-    found = kept.get(stamp_name(number))
-    if not isinstance(found, str):
+    result = kept.get(stamp_name(number))
+    if not isinstance(result, str):
         return None
-    digest = found.partition(" ")[0]
-    return digest if hmac.compare_digest(found.encode(), _stamp(number, digest, revision, key).encode()) else None
+    digest = result.partition(" ")[0]
+    return digest if hmac.compare_digest(result.encode(), _stamp(number, digest, revision, key).encode()) else None
 
 
 # --- Transactions that write to the tables and note their changes in the mark
@@ -253,12 +253,12 @@ def _kept(connection: Connection, number: int) -> dict[str, object]:
 
 
 def _revision(kept: dict[str, object], number: int) -> int:
-    found = kept.get(revision_name(number))
-    if found is None:
+    result = kept.get(revision_name(number))
+    if result is None:
         return 0
-    if not (isinstance(found, str) and _REVISION.fullmatch(found)):
+    if not (isinstance(result, str) and _REVISION.fullmatch(result)):
         raise damaged("the number of an account's changes cannot be read")
-    return int(found)
+    return int(result)
 
 
 def _settings(connection: Connection, number: int) -> dict[str, str | None]:
@@ -361,7 +361,7 @@ class MarkedTables:
 
     def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
         """Lines of the mark for some changes."""
-        found = []
+        results = []
         for number, change in changes.items():
             if change.revision == change.noted and not change.spends and not change.settings:
                 continue
@@ -371,8 +371,8 @@ class MarkedTables:
             for start in range(0, len(changed), _AT_ONCE):
                 query = select(SPENDS).where(SPENDS.c.id.in_(changed[start : start + _AT_ONCE]))
                 spends |= {row.release_id: _spend(row) for row in connection.execute(query)}
-            found.append(Line(change.name, change.revision, settings, {**spends, **change.made}))
-        return found
+            results.append(Line(change.name, change.revision, settings, {**spends, **change.made}))
+        return results
 
     def locked(self, connection: Connection, row: DataSet) -> None:
         """Compare a data set, whose row was locked or made in this transaction, with the mark.

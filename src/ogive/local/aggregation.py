@@ -117,7 +117,7 @@ def add_hadamard(
     width = payloads.shape[1]
     starts, kept = table[_STARTS].copy(), np.empty(bounds.size - 1, dtype=np.bool_)
     shifts = np.empty(bounds.size - 1, dtype=np.uint64)
-    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    result = np.zeros(bounds.size - 1, dtype=np.int64)
     for level in range(shifts.size):
         shifts[level] = np.uint64(table[_EXPONENTS, level] + 1)
         kept[level] = table[_TALLIES, level] != 0
@@ -129,10 +129,10 @@ def add_hadamard(
         fine = value >> shifts[asked] == np.uint64(0)
         good[row] = fine
         if fine:
-            found[asked] += 1
+            result[asked] += 1
             if kept[asked]:
                 sums[np.uint64(starts[asked]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
-    sums[counts:] += found
+    sums[counts:] += result
 
 
 @njit(nogil=True)
@@ -176,23 +176,23 @@ def add_bits(sums: Int64, payloads: UInt8, good: Bool) -> None:
 @njit(nogil=True)
 def count_levels(first: int, count: int, bounds: Int64, key: Any, even: bool) -> Any:
     """How many of consecutive participants are asked each level."""
-    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    result = np.zeros(bounds.size - 1, dtype=np.int64)
     for number in range(first, first + count):
-        found[level_of(number, bounds, key, even)] += 1
-    return found
+        result[level_of(number, bounds, key, even)] += 1
+    return result
 
 
 @njit(nogil=True)
 def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any:
     """How many participants of a bitmap are asked each level."""
-    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    result = np.zeros(bounds.size - 1, dtype=np.int64)
     for place in range(heard.size):
         byte = heard[place]
         if byte:
             for bit in range(8):
                 if byte >> bit & 1:
-                    found[level_of(8 * place + bit, bounds, key, even)] += 1
-    return found
+                    result[level_of(8 * place + bit, bounds, key, even)] += 1
+    return result
 
 
 # --- Which reports count, compiled: header, range and the bitmap of participants that were heard
@@ -267,12 +267,12 @@ def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
 @njit(nogil=True)
 def count_bits(heard: UInt8) -> Any:
     """How many participants are marked."""
-    found = 0
+    result = 0
     for byte in heard:
         while byte:
             byte &= np.uint8(byte - 1)
-            found += 1
-    return found
+            result += 1
+    return result
 
 
 # --- The Walsh-Hadamard transform, in place and in its natural order

@@ -173,8 +173,8 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
 def check_symbols(symbols: Any, numbers: Any, size: int) -> tuple[Int64, Int64]:
     """Symbols and participant numbers as arrays of one length."""
     values, places = array_of(symbols), array_of(numbers)
-    for found, name in ((values, "symbols"), (places, "numbers")):
-        if found.ndim != 1 or found.dtype.kind not in "iu":
+    for result, name in ((values, "symbols"), (places, "numbers")):
+        if result.ndim != 1 or result.dtype.kind not in "iu":
             raise ParameterError(f"`{name}` must be a one-dimensional array of whole numbers")
     if values.shape != places.shape:
         raise ParameterError(f"every symbol needs a number, got {values.size} symbols and {places.size} numbers")
@@ -205,18 +205,18 @@ def write_bytes(payloads: UInt8, values: Int64) -> None:
 
 def read_bytes(payloads: UInt8) -> Int64:
     """What `write_bytes` wrote, of at most 7 bytes."""
-    found = np.zeros(len(payloads), dtype=np.int64)
+    result = np.zeros(len(payloads), dtype=np.int64)
     for place in range(payloads.shape[1]):
-        found |= payloads[:, place].astype(np.int64) << (8 * place)
-    return found
+        result |= payloads[:, place].astype(np.int64) << (8 * place)
+    return result
 
 
 def check_sums(sums: Int64, shape: tuple[int, ...]) -> Int64:
     """Sums of an oracle's shape, as 64-bit integers."""
-    found = array_of(sums)
-    if found.shape != shape or found.dtype.kind not in "iu":
-        raise ParameterError(f"`sums` must be whole numbers of shape {shape}, got shape {found.shape}")
-    return np.ascontiguousarray(found, dtype=np.int64)
+    result = array_of(sums)
+    if result.shape != shape or result.dtype.kind not in "iu":
+        raise ParameterError(f"`sums` must be whole numbers of shape {shape}, got shape {result.shape}")
+    return np.ascontiguousarray(result, dtype=np.int64)
 
 
 # --- Coins whose chances are whole numbers over 2^64, chosen so that a report never costs more than was asked
@@ -269,11 +269,11 @@ def bernoulli(source: RandomWords, count: int, threshold: int) -> Bool:
     """
     high, low = divmod(threshold, _HALF_WORD)
     words = source.words(count)
-    found = words < high
+    result = words < high
     ties = np.flatnonzero(words == high)
     if ties.size:
-        found[ties] = source.words(ties.size) < low
-    return found
+        result[ties] = source.words(ties.size) < low
+    return result
 
 
 def uniform(source: RandomWords, count: int, bound: int) -> Int64:
@@ -316,8 +316,8 @@ def mixed(values: UInt64) -> UInt64:
 
 def hashed(key: int, places: Int64) -> Int64:
     """32 public bits for each place, shape of the places."""
-    found = mixed(np.uint64(key) + (places.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
-    return (found >> np.uint64(32)).astype(np.int64)
+    result = mixed(np.uint64(key) + (places.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
+    return (result >> np.uint64(32)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -367,8 +367,8 @@ class Assignment:
         """Level of each participant, 0-based, shape of the numbers."""
         if self.even:
             block, place = np.divmod(numbers, self.levels)
-            found: Int64 = (place + (hashed(self.key, block) * self.levels >> 32)) % self.levels
-            return found
+            result: Int64 = (place + (hashed(self.key, block) * self.levels >> 32)) % self.levels
+            return result
         inner = np.array(self.bounds[1:-1], dtype=np.int64)
         return np.searchsorted(inner, hashed(self.key, numbers), side="right").astype(np.int64)
 
@@ -396,12 +396,12 @@ def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> UInt8:
         payloads: What the oracle drew, shape (n, payload bytes).
     """
     assert len(tag) == TAG_BYTES
-    found = np.empty((len(numbers), HEADER_BYTES + payloads.shape[1]), dtype=np.uint8)
-    found[:, 0] = VERSION
-    found[:, 1 : 1 + TAG_BYTES] = np.frombuffer(tag, np.uint8)
-    found[:, 1 + TAG_BYTES : HEADER_BYTES] = numbers.astype("<u4")[:, np.newaxis].view(np.uint8)
-    found[:, HEADER_BYTES:] = payloads
-    return found
+    result = np.empty((len(numbers), HEADER_BYTES + payloads.shape[1]), dtype=np.uint8)
+    result[:, 0] = VERSION
+    result[:, 1 : 1 + TAG_BYTES] = np.frombuffer(tag, np.uint8)
+    result[:, 1 + TAG_BYTES : HEADER_BYTES] = numbers.astype("<u4")[:, np.newaxis].view(np.uint8)
+    result[:, HEADER_BYTES:] = payloads
+    return result
 
 
 def read_numbers(reports: UInt8) -> Int64:

@@ -244,10 +244,10 @@ class Collection:
 
     def digest(self) -> bytes:
         """SHA-256 of the description, the sums and the set of participants who reported."""
-        found = hashlib.sha256(b"ogive collection 1\n" + self.description.digest)
-        found.update(self._sums.astype("<i8").tobytes())
-        found.update(self._heard.tobytes())
-        return found.digest()
+        result = hashlib.sha256(b"ogive collection 1\n" + self.description.digest)
+        result.update(self._sums.astype("<i8").tobytes())
+        result.update(self._heard.tobytes())
+        return result.digest()
 
     @staticmethod
     def load(source: str | Path | bytes, *, key: bytes | None = None) -> Collection:
@@ -304,7 +304,7 @@ class Collection:
     def _add_file(self, path: Path, progress: Progress | None) -> Counts:
         if is_state(path):
             return self._add_state(path, progress)
-        found = Counts()
+        result = Counts()
         size = self.description.report_bytes
         most = self._chunk * size
         with opened(path, self._journal) as reading:
@@ -320,31 +320,31 @@ class Collection:
                 # what is over at the end of a file that was read before was counted then
                 if ended and (whole < len(data) or reading.damaged) and (whole or not reading.resumed):
                     part += Counts(malformed=1)
-                found += self._count(part, progress)
-        return found
+                result += self._count(part, progress)
+        return result
 
     def _add_state(self, path: Path, progress: Progress | None) -> Counts:
         data = read_file(path)
         digest = hashlib.sha256(data).hexdigest()
         if self._journal.size(digest) == len(data):
             return Counts()
-        found = self.merge(Collection.load(data))
+        result = self.merge(Collection.load(data))
         self._journal.replace(None, digest, len(data))
         if progress is not None:
-            progress(found)
-        return found
+            progress(result)
+        return result
 
     def _add_pieces(self, pieces: list[Any], progress: Progress | None) -> Counts:
         """Each piece holds whole reports; what is over at its end is malformed."""
         size = self.description.report_bytes
         most = self._chunk * size
-        found = Counts()
+        result = Counts()
         for data, cut in _joined(pieces, size):
             for start in range(0, len(data), most):
                 part = np.frombuffer(data[start : start + most], np.uint8).reshape(-1, size)
-                found += self._count(self._add_chunk(part), progress)
-            found += self._count(Counts(malformed=cut), None)
-        return found
+                result += self._count(self._add_chunk(part), progress)
+            result += self._count(Counts(malformed=cut), None)
+        return result
 
     def _count(self, counts: Counts, progress: Progress | None) -> Counts:
         self.counts += counts
@@ -359,11 +359,11 @@ class Collection:
         payloads = np.empty((len(reports), oracle.payload_bytes), dtype=np.uint8)
         repeated = np.empty(len(reports), dtype=np.int64)
         tag = np.frombuffer(self.description.tag, np.uint8)
-        found = sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
-        taken = int(found[KEPT])
-        again = reports[repeated[: found[REPEATED]]]
+        result = sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
+        taken = int(result[KEPT])
+        again = reports[repeated[: result[REPEATED]]]
         good = oracle.add(self._sums, numbers[:taken], payloads[:taken])
-        counts = Counts(foreign=int(found[FOREIGN]), malformed=int(found[OUT_OF_RANGE]))
+        counts = Counts(foreign=int(result[FOREIGN]), malformed=int(result[OUT_OF_RANGE]))
         if bool(good.all()):
             return counts + Counts(accepted=taken, duplicate=len(again))
         accepted = int(good.sum())
@@ -452,15 +452,15 @@ def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART
     """
     read = Description.of(description)
     text, size = read.to_json(), read.report_bytes * whole(reports, "reports", 1)
-    found: list[Part] = []
+    result: list[Part] = []
     for file in files:
         path = Path(file)
         stamp = stamp_of(path)
         starts = range(0, stamp[0], size) if _divisible(path) else None
         for start in (0,) if starts is None or not stamp[0] else starts:
             length = None if starts is None else min(size, stamp[0] - start)
-            found.append(Part(len(found), text, str(path), start, length, stamp))
-    return found
+            result.append(Part(len(result), text, str(path), start, length, stamp))
+    return result
 
 
 def add_part(part: Part) -> tuple[int, bytes]:
@@ -559,8 +559,8 @@ def map_on_spark(
 
         for batch in batches:
             for place in batch.column(0).to_pylist():
-                number, found = work(items[place])
-                yield pa.RecordBatch.from_pydict({"number": [number], "found": [found]})
+                number, result = work(items[place])
+                yield pa.RecordBatch.from_pydict({"number": [number], "found": [result]})
 
     rows = session.range(0, len(items), 1, len(items)).mapInArrow(run, "number long, found binary").collect()
     return [(row["number"], bytes(row["found"])) for row in rows]

@@ -239,12 +239,12 @@ def _read(path: Path) -> bytes:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON in which nothing stands twice, so that all readers read the same."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in results:
             raise PeerError(f"the description names {quoted(name[:40])} twice in one object")
-        found[name] = value
-    return found
+        results[name] = value
+    return results
 
 
 def _refuse_constant(name: str) -> Any:
@@ -266,10 +266,10 @@ def _privacy(data: Any) -> PureDP | ApproxDP:
     numbers = {name: value for name, value in data.items() if name != "type"}
     if not all(_EXACT.fullmatch(value) for value in numbers.values()):
         raise PeerError("the privacy must hold exact numbers such as '1/10'")
-    found = privacy_from_dict(data)
-    if not isinstance(found, PureDP | ApproxDP) or found.to_dict() != data:
+    result = privacy_from_dict(data)
+    if not isinstance(result, PureDP | ApproxDP) or result.to_dict() != data:
         raise PeerError("the privacy must be PureDP or ApproxDP in lowest terms")
-    return found
+    return result
 
 
 def within(loss: PureDP | ApproxDP, privacy: PureDP | ApproxDP) -> bool:

@@ -211,8 +211,8 @@ class UnaryOracle(Flipping):
 
     def counts(self, sums: Int64) -> Float64:
         """Unbiased counts of the true symbols, shape (size,); they need not add up to the reports."""
-        found = check_sums(sums, self.shape).astype(np.float64)
-        unbiased: Float64 = (found[:-1] - found[-1] * float(self.chance)) / float(Fraction(1, 2) - self.chance)
+        result = check_sums(sums, self.shape).astype(np.float64)
+        unbiased: Float64 = (result[:-1] - result[-1] * float(self.chance)) / float(Fraction(1, 2) - self.chance)
         return unbiased
 
 
@@ -320,9 +320,9 @@ class HaarOracle(LevelOracle):
         """
         from ogive.local.aggregation import transform
 
-        found = check_sums(sums, self.shape)
+        result = check_sums(sums, self.shape)
         parts = [
-            transform(self.layout.tally(found, level).copy()) * (self.scale / chance)
+            transform(self.layout.tally(result, level).copy()) * (self.scale / chance)
             for level, chance in enumerate(self.assignment.chances)
         ]
         return np.concatenate(parts)

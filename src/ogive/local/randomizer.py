@@ -119,12 +119,12 @@ class Randomizer:
             if start < 0 or end > self.description.participants:
                 raise ParameterError(self._range(f"{len(rows)} rows from number {start} on"))
             return self._reports(rows, np.arange(start, end, dtype=np.int64)).tobytes()
-        found = self._numbers(numbers)
-        if len(found) != len(rows):
-            raise ParameterError(f"every row needs a number, got {len(rows)} rows and {len(found)} numbers")
-        if len(np.unique(found)) < len(found):
+        result = self._numbers(numbers)
+        if len(result) != len(rows):
+            raise ParameterError(f"every row needs a number, got {len(rows)} rows and {len(result)} numbers")
+        if len(np.unique(result)) < len(result):
             raise ParameterError("two rows have the same number; every participant sends one report")
-        return self._reports(rows, found).tobytes()
+        return self._reports(rows, result).tobytes()
 
     def _reports(self, rows: Float64, numbers: Int64) -> UInt8:
         domain, oracle, rounding = self.description.domain, self.description.oracle, self.description.rounding
@@ -150,15 +150,15 @@ class Randomizer:
 
     def _numbers(self, numbers: Any) -> Int64:
         if isinstance(numbers, list | tuple):
-            found = np.empty(len(numbers), dtype=object)
-            found[:] = [any_whole(number, _NUMBER) for number in numbers]
+            result = np.empty(len(numbers), dtype=object)
+            result[:] = [any_whole(number, _NUMBER) for number in numbers]
         else:
-            found = array_of(numbers)
-            if found.ndim != 1 or found.dtype.kind not in "iu":
+            result = array_of(numbers)
+            if result.ndim != 1 or result.dtype.kind not in "iu":
                 raise ParameterError("numbers of participants must be a list or an array of whole numbers")
-        if len(found) and not (found.min() >= 0 and found.max() < self.description.participants):
+        if len(result) and not (result.min() >= 0 and result.max() < self.description.participants):
             raise ParameterError(self._range("a number outside"))
-        return found.astype(np.int64)
+        return result.astype(np.int64)
 
     def _range(self, got: str) -> str:
         return f"participants have the numbers 0 to {self.description.participants - 1}, got {got}"

@@ -91,12 +91,12 @@ def _asked(table: Int64, assignment: Assignment | None, levels: int, generator: 
     places = np.flatnonzero(table)
     sizes, left = _blocks(table.reshape(-1)[places], assignment, generator)
     for level in range(levels):
-        found = np.zeros(table.size, dtype=np.int64)
+        result = np.zeros(table.size, dtype=np.int64)
         for block, people in enumerate(left):
             drawn = generator.multivariate_hypergeometric(people, int(sizes[block, level]), method="marginals")
             left[block] = people - drawn
-            found[places] += drawn
-        yield found.reshape(table.shape)
+            result[places] += drawn
+        yield result.reshape(table.shape)
 
 
 def _blocks(people: Int64, assignment: Assignment, generator: np.random.Generator) -> tuple[Int64, list[Int64]]:
@@ -141,25 +141,25 @@ def _add_level(sums: Int64, oracle: LevelOracle, level: int, people: Int64, gene
 def _folded(people: Int64, span: int) -> Int64:
     """People per node of so many symbols each."""
     padded = np.concatenate([people, np.zeros(-people.size % span, dtype=np.int64)])
-    found: Int64 = padded.reshape(-1, span).sum(axis=1)
-    return found
+    result: Int64 = padded.reshape(-1, span).sum(axis=1)
+    return result
 
 
 def _signs(nodes: Int64, layout: Layout, level: int, chance: float, generator: np.random.Generator) -> Int64:
     """Sums of signs per index of Hadamard responses, from people per node."""
     length = layout.tallies[level]
-    found = np.zeros(length, dtype=np.int64)
+    result = np.zeros(length, dtype=np.int64)
     crowded = np.flatnonzero(nodes > length)
     indices = np.arange(length)
     for node in crowded.tolist():
         drawn = generator.multinomial(int(nodes[node]), np.full(length, 1 / length))
         signs = 1 - 2 * (np.bitwise_count(indices & node) & 1).astype(np.int64)
-        found += signs * (drawn - 2 * generator.binomial(drawn, chance))
+        result += signs * (drawn - 2 * generator.binomial(drawn, chance))
     alone = np.where(nodes > length, 0, nodes)
     ends = np.cumsum(alone)
     for start in range(0, int(ends[-1]), _CHUNK):
         places = np.searchsorted(ends, np.arange(start, min(start + _CHUNK, int(ends[-1]))), side="right")
         drawn = generator.integers(0, length, places.size)
         odd = (np.bitwise_count(drawn & places) & 1).astype(np.bool_) ^ (generator.random(places.size) < chance)
-        found += np.bincount(drawn, minlength=length) - 2 * np.bincount(drawn[odd], minlength=length)
-    return found
+        result += np.bincount(drawn, minlength=length) - 2 * np.bincount(drawn[odd], minlength=length)
+    return result

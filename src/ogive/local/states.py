@@ -193,7 +193,7 @@ def opened(path: Path, journal: Journal) -> Iterator[Reading]:
 
 def _known(path: Path, journal: Journal) -> int:
     """How many bytes at the front of the file were added up before."""
-    found = position = 0
+    result = position = 0
     seen = hashlib.sha256()
     with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), _open(path) as file:
         for size in journal.sizes:
@@ -203,8 +203,8 @@ def _known(path: Path, journal: Journal) -> int:
             if position < size:
                 break
             if journal.size(seen.hexdigest()) == size:
-                found = size
-    return found
+                result = size
+    return result
 
 
 class _Stored(io.RawIOBase):

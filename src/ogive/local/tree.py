@@ -456,7 +456,7 @@ class TreeOracle(LevelOracle):
         """
         numbers, rows = np.asarray(numbers, np.int64), np.asarray(payloads)
         shape = (len(rows), self.levels) if self.levels_of is None else (len(rows),)
-        found = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
+        results = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
         asked = None if self.levels_of is None else self.levels_of.of(numbers)
         sums = np.zeros(self.shape, dtype=np.int64)
         fine = self.add(sums, numbers, rows)
@@ -464,9 +464,9 @@ class TreeOracle(LevelOracle):
             chosen = np.flatnonzero(fine if asked is None else fine & (asked == level))
             indices, signs = self.layout.read(rows[chosen], int(level))
             place: Any = chosen if asked is not None else (chosen, int(level))
-            for array, values in zip(found, (level + 1, indices, signs), strict=True):
+            for array, values in zip(results, (level + 1, indices, signs), strict=True):
                 array[place] = values
-        return found[0], found[1], found[2]
+        return results[0], results[1], results[2]
 
     def factors(self, sums: Int64) -> list[float]:
         """Factor from the counts of each level's reports to counts of everybody, for levels with a tally.
@@ -494,11 +494,11 @@ class TreeOracle(LevelOracle):
         """
         from ogive.local.aggregation import transform
 
-        found = check_sums(sums, self.shape)
-        each = self.layout.reports(found)
+        result = check_sums(sums, self.shape)
+        each = self.layout.reports(result)
         counts: list[Float64] = []
-        for level, factor in enumerate(self.factors(found)):
-            tally = self.layout.tally(found, level)
+        for level, factor in enumerate(self.factors(result)):
+            tally = self.layout.tally(result, level)
             if self.layout.unary[level]:
                 signal = (tally - int(each[level]) * float(self.chance)) / float(Fraction(1, 2) - self.chance)
             else:

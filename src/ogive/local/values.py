@@ -87,9 +87,9 @@ def _array(values: Any) -> NDArray[Any]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
         raise ParameterError(f"a column must be a list or an array of values, got {type(values).__name__}")
     listed = [None if value is np.ma.masked else value for value in values]
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    result = np.empty(len(listed), dtype=object)
+    result[:] = listed
+    return result
 
 
 def grid_numbers(column: Binning, values: NDArray[Any]) -> Float64:
@@ -142,17 +142,17 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
         known, other = {trimmed(value): place for place, value in enumerate(column.values)}, None
         what = f"none of the {column.size} declared categories"
     listed = values.tolist()
-    found = [_place(known, value, other) for value in listed]
+    results = [_place(known, value, other) for value in listed]
     if isinstance(column, Categories):  # Python holds True and 1 for equal, and only a label takes one for the other
-        found = [
+        results = [
             None if place is not None and _is_truth(value) and _is_number(column.values[place]) else place
-            for place, value in zip(found, listed, strict=True)
+            for place, value in zip(results, listed, strict=True)
         ]
-    if None in found:
+    if None in results:
         missing = any(value is None or is_nan(value) for value in listed)
         problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
         raise DataError(f"column {quoted(column.column)} has {problem}")
-    return np.array(found, dtype=np.float64)
+    return np.array(results, dtype=np.float64)
 
 
 def _members(column: Membership, values: NDArray[Any]) -> Float64:
@@ -166,29 +166,29 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
         if column.others:  # a number also names the text that writes it
             known = known_values(known.items())
     rest = 0 if column.others is None else None
-    found = [1 if known is None else _place(known, value, rest) for value in listed]
+    results = [1 if known is None else _place(known, value, rest) for value in listed]
     if column.others is not None and any(
-        place is None and not gone for gone, place in zip(missing, found, strict=True)
+        place is None and not gone for gone, place in zip(missing, results, strict=True)
     ):
         raise DataError(
             f"column {quoted(column.column)} has a value that is neither positive nor negative, "
             "which this column refuses"
         )
-    return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)
+    return np.array([not gone and place == 1 for gone, place in zip(missing, results, strict=True)], dtype=np.float64)
 
 
 def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
     known = {trimmed(value): place for place, value in enumerate(column.values)}
-    found = [
+    results = [
         column.missing_place if value is None or is_nan(value) else _place(known, value, column.other_place)
         for value in listed
     ]
-    if None in found:
+    if None in results:
         missing = column.missing != "count" and any(value is None or is_nan(value) for value in listed)
         problem = "a missing value" if missing else f"a value of none of the {len(column.values)} declared ones"
         raise DataError(f"column {quoted(column.column)} has {problem}, which this column refuses")
-    return np.array(found, dtype=np.float64)
+    return np.array(results, dtype=np.float64)
 
 
 def _classes(ones: LabelValues, zeros: LabelValues | None) -> dict[Any, int]:
@@ -253,12 +253,12 @@ def rounded(domain: Domain, rows: Float64, rounding: str, *, source: RandomWords
     """The symbol of each row of numbers, shape (n,) from (n, columns), without NaN."""
     if rounding == "simple":
         return domain.symbols(rows)
-    found = np.zeros(len(rows), dtype=np.int64)
+    result = np.zeros(len(rows), dtype=np.int64)
     for place, column in enumerate(domain.columns):
         values = rows[:, place]
         symbols = _nodes(column.grid, values, source) if isinstance(column, Binning) else column.symbols(values)
-        found = found * column.size + symbols
-    return found
+        result = result * column.size + symbols
+    return result
 
 
 def _nodes(grid: Grid, values: Float64, source: RandomWords) -> Int64:

@@ -281,12 +281,12 @@ def _log_probability(sizes: Float64, shape: float, inverse: float) -> Float64:
     if shape > flat:
         log_ways += (1 - 2 * shape) * log_gap + np.log(special.poch(k + 1 - shape, 2 * shape - 1))
     start = 2 * shape * math.log(-math.expm1(-inverse)) - k * inverse
-    found = start + log_ways + _log_integral(k, flat, log_gap)
+    result = start + log_ways + _log_integral(k, flat, log_gap)
     if sizes.size and sizes[0] == 0:
         one, two = np.exp(_log_probability(np.array([1.0, 2.0]), shape, inverse))
         q = math.exp(-inverse)
-        found[0] = math.log(((1 + q * q) * one - q * (2 - shape) * two) / (q * shape))
-    return np.asarray(found)
+        result[0] = math.log(((1 + q * q) * one - q * (2 - shape) * two) / (q * shape))
+    return np.asarray(result)
 
 
 def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
@@ -300,11 +300,11 @@ def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
     y = np.arange(log_gap - _TAIL / (1 - flat), _TAIL, _STEP)
     fixed = (1 - flat) * y - flat * np.logaddexp(log_gap, y)
     slope = np.logaddexp(0, y)
-    found = np.empty(k.size)
+    result = np.empty(k.size)
     for first in range(0, k.size, _ROWS):
         some = slice(first, first + _ROWS)
-        found[some] = special.logsumexp(fixed - (k[some, None] + 1 - flat) * slope, axis=1)
-    return found + math.log(_STEP)
+        result[some] = special.logsumexp(fixed - (k[some, None] + 1 - flat) * slope, axis=1)
+    return result + math.log(_STEP)
 
 
 @dataclass(frozen=True, init=False)
@@ -350,8 +350,8 @@ class Polya(_Scaled):
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""
         sizes, places = np.unique(np.abs(values), return_inverse=True)
-        found = _log_probability(sizes.astype(np.float64), float(self.shape), 1.0 / float(self.scale))
-        return np.asarray(found[places].reshape(np.shape(values)))
+        result = _log_probability(sizes.astype(np.float64), float(self.shape), 1.0 / float(self.scale))
+        return np.asarray(result[places].reshape(np.shape(values)))
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         part, parts = self.shape.numerator, self.shape.denominator

@@ -270,10 +270,10 @@ def _classes(positive: Bool) -> tuple[Int64, Int64]:
     """Numbers of the users of the smaller and of the larger class; of equal ones the positives are the smaller."""
     if positive.ndim != 1 or positive.dtype != np.bool_:
         raise ParameterError("the classes must be one truth value a user")
-    found = sorted((np.flatnonzero(positive), np.flatnonzero(~positive)), key=len)
-    if not found[0].size:
+    result = sorted((np.flatnonzero(positive), np.flatnonzero(~positive)), key=len)
+    if not result[0].size:
         raise ParameterError("pairs between classes need a user of each, got an empty class")
-    return found[0], found[1]
+    return result[0], result[1]
 
 
 def _between(positive: Bool, small: Int64, large: Int64) -> Design:
@@ -343,7 +343,7 @@ def met_anew(earlier: Design, free: Int64, *, seed: bytes) -> Int64:
 
 def _matched(earlier: Design, first: Int64, second: Int64, draws: PublicDraws) -> Int64:
     """Pairs of those who want a partner, each as often as it is named, that are not among the earlier ones."""
-    found, used = [np.empty((0, 2), np.int64)], np.sort(pair_keys(earlier.pairs, earlier.users))
+    result, used = [np.empty((0, 2), np.int64)], np.sort(pair_keys(earlier.pairs, earlier.users))
     for _ in range(TRIES):
         first, second = _sides(earlier, first, second, draws)
         count = min(len(first), len(second))
@@ -352,11 +352,11 @@ def _matched(earlier: Design, first: Int64, second: Int64, draws: PublicDraws) -
         drawn = np.stack([first[:count], second[:count]], axis=1)
         good = _fresh(drawn, used, earlier.users)
         if good.any():
-            found.append(drawn[good])
+            result.append(drawn[good])
             used = np.sort(np.concatenate([used, pair_keys(drawn[good], earlier.users)]))
         first = np.concatenate([drawn[~good, 0], first[count:]])
         second = np.concatenate([drawn[~good, 1], second[count:]])
-    return np.concatenate(found)
+    return np.concatenate(result)
 
 
 def _sides(design: Design, first: Int64, second: Int64, draws: PublicDraws) -> tuple[Int64, Int64]:

@@ -148,7 +148,7 @@ def _least(sampling: Callable[[int], float], noise: Callable[[int], float], most
         noisy = noise(rounds)
         if noisy + floor >= error:
             break
-        found = sampling(rounds) + noisy
-        if found < error:
-            best, error = rounds, found
+        result = sampling(rounds) + noisy
+        if result < error:
+            best, error = rounds, result
     return best

@@ -179,14 +179,14 @@ def fixed_records(kernel: NDArray[Any], counts: Int64) -> FixedRecords:
     both, one, none = squares, ends - squares, 2 * squares - 4 * ends
     ways = [users * (users - 1)]
     ways += [ways[0] * (users - 2), ways[0] * (users - 2) * (users - 3)]
-    found = [each / count if count else 0.0 for each, count in zip((both, one, none), ways, strict=True)]
-    return FixedRecords(users, float(mean), found[2], found[1], found[0])
+    results = [each / count if count else 0.0 for each, count in zip((both, one, none), ways, strict=True)]
+    return FixedRecords(users, float(mean), results[2], results[1], results[0])
 
 
 def _over_others(values: Float64, held: Float64) -> Float64:
     """For a record of each kind, the sum of values over all other records."""
-    found: Float64 = values @ held - np.diagonal(values)
-    return found
+    result: Float64 = values @ held - np.diagonal(values)
+    return result
 
 
 # --- What a pair may release of its value, and how far that varies: unbiased, at the part of epsilon that is the pair's
@@ -272,8 +272,8 @@ class ResponseNoise:
         """What each answer stands for, unbiased, shape of the values: beyond them, at both ends."""
         values = np.array(self.values)
         keep = self.keep(epsilon)
-        found: Float64 = (values - (1 - keep) * values.mean()) / keep
-        return found
+        result: Float64 = (values - (1 - keep) * values.mean()) / keep
+        return result
 
     def variances(self, epsilon: float) -> Float64:
         """Variance of the decoded answer of a pair of each value, shape of the values."""
@@ -283,13 +283,13 @@ class ResponseNoise:
         chances = keep * np.eye(size) + other
         # around each one's own mean, which is written as its value and a little: what nearly cancels loses digits
         apart = values - values[:, None] + other * (size * values - values.sum())[:, None]
-        found: Float64 = (chances * apart**2).sum(axis=1) / keep**2
-        return found
+        result: Float64 = (chances * apart**2).sum(axis=1) / keep**2
+        return result
 
     def variance(self, epsilon: float) -> float:
         """Mean over the shares, or the largest."""
-        found = self.variances(epsilon)
-        return float(found.max() if self.shares is None else found @ np.array(self.shares))
+        result = self.variances(epsilon)
+        return float(result.max() if self.shares is None else result @ np.array(self.shares))
 
 
 def _positive(value: float, name: str) -> float:

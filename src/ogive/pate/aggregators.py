@@ -267,8 +267,8 @@ class InteractiveGNMax(_Answering):
         """Labels of the answers, and the student's own for refused queries if confident, shape (queries,)."""
         scores = check_probabilities(probabilities, np.shape(probabilities))
         sure = scores.max(axis=1) > float(self.confidence)
-        found = np.where((opened == REFUSED) & sure, scores.argmax(axis=1), opened)
-        return np.maximum(found, REFUSED)
+        result = np.where((opened == REFUSED) & sure, scores.argmax(axis=1), opened)
+        return np.maximum(result, REFUSED)
 
 
 @dataclass(frozen=True, init=False)
@@ -316,9 +316,9 @@ class LargestMargins(_Answering):
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
         """Labels of the queries with the largest margins, -1 for the others; the first ones among equal margins."""
         kept = np.argsort(-margins(opened), kind="stable")[: self.keep]
-        found = np.full(len(opened), REFUSED, dtype=np.int64)
-        found[kept] = opened[kept].argmax(axis=1)
-        return found
+        result = np.full(len(opened), REFUSED, dtype=np.int64)
+        result[kept] = opened[kept].argmax(axis=1)
+        return result
 
     def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
         """Labels of vote counts, shape (queries,) from (queries, classes); see `answered`.

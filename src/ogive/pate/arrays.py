@@ -83,13 +83,13 @@ def read_array(file: Path, name: str | None) -> NDArray[Any]:
             _check_member(member, size, file)
             try:
                 with archive.open(member) as content:
-                    found = _read(content, member.file_size, file)
+                    result = _read(content, member.file_size, file)
                     content.read(1)  # at its end the checksum is compared
             except DataError:
                 raise
             except _ZIP_ERRORS:
                 raise _damaged(file) from None
-            return found
+            return result
 
 
 def array_names(file: Path) -> tuple[str, ...]:
@@ -200,8 +200,8 @@ def _read(stream: IO[bytes], size: int, file: Path) -> NDArray[Any]:
     if kind.kind == "b" and content.size and content.max() > 1:
         raise _damaged(file)
     flat = content.view(kind)
-    found = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-    return found if kind.isnative else found.astype(kind.newbyteorder("="))
+    result = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+    return result if kind.isnative else result.astype(kind.newbyteorder("="))
 
 
 def _bytes(stream: IO[bytes], needed: int, file: Path) -> UInt8:

@@ -61,16 +61,16 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
         lowest: -1 where labels may be missing.
     """
     any_whole(classes, "classes", 2, MOST_CLASSES)
-    found = array_of(labels)
-    if found.shape != (rows,):
-        raise DataError(f"there must be one label for each of {rows} rows, got labels of the shape {found.shape}")
-    if found.dtype.kind not in "iufb":
+    result = array_of(labels)
+    if result.shape != (rows,):
+        raise DataError(f"there must be one label for each of {rows} rows, got labels of the shape {result.shape}")
+    if result.dtype.kind not in "iufb":
         raise DataError(f"labels must be whole numbers from {lowest}; number the classes first")
-    wrong = ~((found >= lowest) & (found < classes) & (found == np.floor(found)))
+    wrong = ~((result >= lowest) & (result < classes) & (result == np.floor(result)))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"the label of row {row} is {found[row]}, none of the classes {lowest} to {classes - 1}")
-    return found.astype(np.int64)
+        raise DataError(f"the label of row {row} is {result[row]}, none of the classes {lowest} to {classes - 1}")
+    return result.astype(np.int64)
 
 
 def fresh(learner: Any, seed: int) -> Any:
@@ -109,9 +109,9 @@ def _called(learner: Any) -> Any:
 
 def fitted(learner: Any, features: Any, labels: Int64, *, seed: int, who: str) -> Any:
     """A copy of the learner trained on some rows; a constant where there is one label or none."""
-    found = np.unique(labels)
-    if len(found) < 2:
-        return Constant(int(found[0]) if len(found) else 0)
+    result = np.unique(labels)
+    if len(result) < 2:
+        return Constant(int(result[0]) if len(result) else 0)
     model = fresh(learner, seed)
     try:
         model.fit(features, labels)
@@ -231,9 +231,9 @@ def train_student(learner: Any, queries: Any, answers: Any, *, classes: int, see
     Privacy: post-processing of the answers.
     """
     check_learning()
-    found = _answers(answers, queries, classes)
-    rows = np.flatnonzero(found != UNKNOWN)
-    model = fitted(learner, rows_of(queries, rows), found[rows], seed=check_seed(seed), who="the student")
+    result = _answers(answers, queries, classes)
+    rows = np.flatnonzero(result != UNKNOWN)
+    model = fitted(learner, rows_of(queries, rows), result[rows], seed=check_seed(seed), who="the student")
     return Student(model, int(classes), len(rows))
 
 
@@ -259,13 +259,13 @@ def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: i
     whole, asked = number_of_rows(inputs), len(np.atleast_1d(_given(answers)))
     if asked > whole:
         raise DataError(f"there are {asked} answers for {whole} inputs; give every input that was asked, in its order")
-    found = np.full(whole, UNKNOWN, dtype=np.int64)
-    found[:asked] = _answers(answers, inputs[:asked], classes)
-    named = np.unique(found[found != UNKNOWN])
+    result = np.full(whole, UNKNOWN, dtype=np.int64)
+    result[:asked] = _answers(answers, inputs[:asked], classes)
+    named = np.unique(result[result != UNKNOWN])
     if len(named) < 2:  # nothing to tell apart: a constant, as of a supervised student
-        return train_student(learner, inputs, found, classes=classes, seed=seed)
-    model = fitted(learner, inputs, found, seed=check_seed(seed), who="the student")
-    return Student(model, int(classes), int(np.count_nonzero(found != UNKNOWN)))
+        return train_student(learner, inputs, result, classes=classes, seed=seed)
+    model = fitted(learner, inputs, result, seed=check_seed(seed), who="the student")
+    return Student(model, int(classes), int(np.count_nonzero(result != UNKNOWN)))
 
 
 def _given(answers: Any) -> Any:
@@ -276,9 +276,9 @@ def _given(answers: Any) -> Any:
 
 
 def _answers(answers: Any, queries: Any, classes: int) -> Int64:
-    found = check_labels(_given(answers), number_of_rows(queries), classes, lowest=UNKNOWN)
-    if (found == UNKNOWN).all():
+    result = check_labels(_given(answers), number_of_rows(queries), classes, lowest=UNKNOWN)
+    if (result == UNKNOWN).all():
         raise DataError(
             "no query was answered, so the student has no labels to learn from; ask more queries, or use less noise"
         )
-    return found
+    return result

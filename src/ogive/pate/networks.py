@@ -165,11 +165,11 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
         for step in range(steps):
             for group in optimizer.param_groups:
                 group["lr"] = learner.rate * min(1.0, (steps - step) / (_FALLING * steps))
-            found = loss(network, min(1.0, step / (_WARM * steps)))
-            if not torch.isfinite(found):
+            result = loss(network, min(1.0, step / (_WARM * steps)))
+            if not torch.isfinite(result):
                 raise DataError("the loss is not a number: the inputs are not finite, or the rate is too high")
             optimizer.zero_grad()
-            found.backward()
+            result.backward()
             optimizer.step()
             average.update_parameters(network)
             if learner.progress is not None:

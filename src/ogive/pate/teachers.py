@@ -151,10 +151,10 @@ def _key(seed: int) -> tuple[int, int]:
 
 @njit(nogil=True)
 def _hashed(words: UInt64, key: tuple[int, int], teachers: int) -> Int64:
-    found = np.empty(len(words), dtype=np.int64)
+    result = np.empty(len(words), dtype=np.int64)
     for person in range(len(words)):
-        found[person] = ((siphash(words[person], key) >> np.uint64(32)) * np.uint64(teachers)) >> np.uint64(32)
-    return found
+        result[person] = ((siphash(words[person], key) >> np.uint64(32)) * np.uint64(teachers)) >> np.uint64(32)
+    return result
 
 
 # --- A folder that keeps trained teachers: one file for each, and a description of the terms they were trained on
@@ -402,10 +402,10 @@ def labels_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Pro
 
     Privacy: exact votes are private; pass them to an aggregator.
     """
-    found = np.empty((teachers.number, number_of_rows(queries)), dtype=np.int16)
+    result = np.empty((teachers.number, number_of_rows(queries)), dtype=np.int16)
     for teacher, labels in _each(teachers, queries, jobs, progress):
-        found[teacher] = labels
-    return found
+        result[teacher] = labels
+    return result
 
 
 def votes_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Progress | None = None) -> Int64:
@@ -434,8 +434,8 @@ def _each(teachers: Teachers, queries: Any, jobs: int, progress: Progress | None
     tell(0, teachers.number)
     tasks = (delayed(_labels)(model, queries, teachers.classes, n) for n, model in enumerate(teachers.models))
     with Parallel(n_jobs=workers, return_as="generator_unordered") as pool:
-        for done, found in enumerate(pool(tasks), start=1):
-            yield found
+        for done, result in enumerate(pool(tasks), start=1):
+            yield result
             tell(done, teachers.number)
 
 

@@ -40,31 +40,31 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
     """
     refuse_masked(votes)
     try:
-        found = np.asarray(votes)
+        result = np.asarray(votes)
     except ValueError:
         raise DataError(
             "votes must be counts of the shape (queries, classes); the rows have different lengths"
         ) from None
-    if found.dtype.kind not in "iufb" or found.ndim != 2:
+    if result.dtype.kind not in "iufb" or result.ndim != 2:
         got = (
-            f"an array of shape {found.shape}"
-            if found.dtype.kind in "iufb"
+            f"an array of shape {result.shape}"
+            if result.dtype.kind in "iufb"
             else "an object that is not an array of numbers"
         )
         raise DataError(f"votes must be counts of the shape (queries, classes), got {got}")
-    if found.dtype.kind == "f":
-        found = found.astype(np.promote_types(found.dtype, np.float64), copy=False)  # half precision ends at 65504
-    queries, classes = found.shape
+    if result.dtype.kind == "f":
+        result = result.astype(np.promote_types(result.dtype, np.float64), copy=False)  # half precision ends at 65504
+    queries, classes = result.shape
     if not queries:
         raise DataError("there are no votes: at least one query is needed")
     if classes < 2:
         raise DataError(f"votes must be for two or more classes, got {classes}; one class leaves no choice")
-    if found.dtype.kind == "f":
-        _refuse_row(~np.isfinite(found), "counts that are missing or infinite")
-        _refuse_row(found != np.floor(found), "counts that are not whole")
-    _refuse_row(found < 0, "counts below 0")
-    _refuse_row(found > _LARGEST, f"counts above {_LARGEST}, too large for votes")
-    counts = found.astype(np.int64)
+    if result.dtype.kind == "f":
+        _refuse_row(~np.isfinite(result), "counts that are missing or infinite")
+        _refuse_row(result != np.floor(result), "counts that are not whole")
+    _refuse_row(result < 0, "counts below 0")
+    _refuse_row(result > _LARGEST, f"counts above {_LARGEST}, too large for votes")
+    counts = result.astype(np.int64)
     sums = counts.sum(axis=1)
     wanted = int(sums[0]) if teachers is None else teachers
     if (sums != wanted).any():
@@ -151,15 +151,15 @@ def tally(labels: Any, classes: int) -> Int64:
         DataError: labels have another shape, or one is not a class.
     """
     any_whole(classes, "classes", 2)
-    found = array_of(labels)
-    if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
+    result = array_of(labels)
+    if result.ndim != 2 or result.dtype.kind not in "iufb" or not result.size:
         raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")
-    wrong = ~((found >= 0) & (found < classes) & (found == np.floor(found)))
+    wrong = ~((result >= 0) & (result < classes) & (result == np.floor(result)))
     if wrong.any():
         teacher, query = np.argwhere(wrong)[0].tolist()
         raise DataError(f"the label of teacher {teacher} for query {query} is none of the classes 0 to {classes - 1}")
-    queries = found.shape[1]
-    cells = found.astype(np.int64) + classes * np.arange(queries)
+    queries = result.shape[1]
+    cells = result.astype(np.int64) + classes * np.arange(queries)
     counted = np.bincount(cells.ravel(), minlength=queries * classes)
     return np.asarray(counted.reshape(queries, classes), dtype=np.int64)
 

@@ -107,9 +107,9 @@ def added_up(parts: Sequence[tuple[int, Int64]]) -> Int64:
     counts: Counter[LabelValue] = Counter()
     missing = unnamed = 0
     for times, sums in parts:
-        found = read(sums)
-        missing, unnamed = missing + times * found.missing, unnamed + times * found.unnamed
-        counts.update({value: times * count for value, count in found.counts.items()})
+        result = read(sums)
+        missing, unnamed = missing + times * result.missing, unnamed + times * result.unnamed
+        counts.update({value: times * count for value, count in result.counts.items()})
     return write(Counted(counts, missing, unnamed))
 
 

@@ -210,16 +210,16 @@ def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:
 def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
     """SHA-256 of a measurement's public description and its aggregated data, unambiguously joined."""
     text = json.dumps(public, sort_keys=True).encode()
-    found = hashlib.sha256(f"ogive {kind} measurement 1\n".encode() + len(text).to_bytes(8, "big") + text)
-    found.update(sums.astype("<i8").tobytes())
-    return found.digest()
+    result = hashlib.sha256(f"ogive {kind} measurement 1\n".encode() + len(text).to_bytes(8, "big") + text)
+    result.update(sums.astype("<i8").tobytes())
+    return result.digest()
 
 
 def rows_digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
     """SHA-256 of the public description of a query that sees rows, and of all rows."""
-    found = hashlib.sha256(f"ogive {kind} 1\n".encode() + json.dumps(public, sort_keys=True).encode() + b"\n")
-    found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
-    return found.digest()
+    result = hashlib.sha256(f"ogive {kind} 1\n".encode() + json.dumps(public, sort_keys=True).encode() + b"\n")
+    result.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
+    return result.digest()
 
 
 def described(strategy: Strategy) -> dict[str, Any]:
@@ -244,17 +244,17 @@ def with_least_noise(
         ParameterError: neither can be designed.
     """
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    found: list[CountedT] = []
+    results: list[CountedT] = []
     problem: ParameterError | None = None
     for grant in dict.fromkeys((privacy, pure)):
         try:
-            found.append(design(grant))
+            results.append(design(grant))
         except ParameterError as refused:
             problem = refused
-    if not found:
+    if not results:
         assert problem is not None, "nothing was tried"
         raise problem
-    return min(found, key=variance)
+    return min(results, key=variance)
 
 
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:

@@ -612,12 +612,12 @@ def _exp(exponent: Fraction, *, up: bool) -> Decimal:
 
 def _any_of(chance: Decimal, times: int) -> Decimal:
     """1 - (1 - chance)^times, rounded up."""
-    found, power = Decimal(0), chance
+    result, power = Decimal(0), chance
     while times:
         if times & 1:
-            found = _either(found, power)
+            result = _either(result, power)
         power, times = _either(power, power), times >> 1
-    return found
+    return result
 
 
 def _either(one: Decimal, other: Decimal) -> Decimal:

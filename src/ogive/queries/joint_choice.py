@@ -151,12 +151,12 @@ class Exponentials:
 
     def of(self, number: int) -> int:
         """The integer of one k, at most `reach`."""
-        found = 1 << ONE
+        result = 1 << ONE
         for row in self._digits:
             number, digit = divmod(number, _DIGIT)
             if digit:
-                found = found * row[digit] >> ONE
-        return found + (found >> _ROUNDED) + 1
+                result = result * row[digit] >> ONE
+        return result + (result >> _ROUNDED) + 1
 
     def holds(self, number: int, drawn: int, bits: int) -> tuple[int, int]:
         """Whether a draw in [drawn, drawn + 1) / 2^bits lies below the true number over its integer, least and most."""
@@ -328,11 +328,11 @@ class Walks:
         reached, which = np.unique(np.concatenate([places[rows, columns], stay[staying]]), return_inverse=True)
         pairs = np.concatenate([columns, own[staying]]) * len(reached) + which.ravel()
         states, which = np.unique(pairs, return_inverse=True)
-        found = np.zeros(places.shape, np.int64)
-        found[rows, columns] = which[: len(rows)]
+        result = np.zeros(places.shape, np.int64)
+        result[rows, columns] = which[: len(rows)]
         stays = np.zeros(len(aims), np.int64)
         stays[staying] = which[len(rows) :]
-        self.moves.append((found, parts))
+        self.moves.append((result, parts))
         self.stays.append((stays, self._parts(np.abs(stay - aims))))
         self.blocks_of.append(states // len(reached))
         self.places.append(reached[states % len(reached)])
@@ -343,9 +343,9 @@ class Walks:
         self.weights: list[list[Any]] = [[] for _ in range(self.quantiles)]
         self.weights.append([last] * (self.quantiles + 1))
         for number in range(self.quantiles - 1, -1, -1):
-            found, parts = self.moves[number]
+            result, parts = self.moves[number]
             entered = self.weights[number + 1][1] * self.sizes[self.blocks_of[number + 1]]
-            moving = (self.heights[parts] * entered[found]).sum(axis=1)
+            moving = (self.heights[parts] * entered[result]).sum(axis=1)
             runs = range(number + 1) if number else (0,)
             for run in runs:
                 sums = moving + self._staying(number, run, slice(None)) if run else moving
@@ -353,9 +353,9 @@ class Walks:
 
     def _staying(self, number: int, run: int, states: Any) -> Any:
         """Weights of one more quantile in the same block, rounded up."""
-        found, parts = (each[states] for each in self.stays[number])
+        result, parts = (each[states] for each in self.stays[number])
         sizes = self.sizes[self.blocks_of[number][states]]
-        return -(-(self.heights[parts] * self.weights[number + 1][run + 1][found] * (sizes + run)) // (run + 1))
+        return -(-(self.heights[parts] * self.weights[number + 1][run + 1][result] * (sizes + run)) // (run + 1))
 
     @property
     def total(self) -> int:
@@ -369,10 +369,10 @@ class Walks:
         return self._kept[number, state, run]
 
     def _options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
-        found, parts = (each[state] for each in self.moves[number])
+        result, parts = (each[state] for each in self.moves[number])
         after = np.flatnonzero(parts <= self.reach)
-        weights = self.heights[parts[after]] * (self.weights[number + 1][1][found[after]] * self.sizes[after])
-        steps, blocks, states = weights.tolist(), after.tolist(), found[after].tolist()
+        weights = self.heights[parts[after]] * (self.weights[number + 1][1][result[after]] * self.sizes[after])
+        steps, blocks, states = weights.tolist(), after.tolist(), result[after].tolist()
         if run:
             steps.append(int(self._staying(number, run, state)))
             blocks.append(int(self.blocks_of[number][state]))
@@ -388,9 +388,9 @@ def choose_by_walks(ranks: Ranks, costs: Costs, nodes: NodeNoise, start: int) ->
     while True:
         # costs are computed for many proposals at once, once the first few were dropped
         proposed = [_proposed(walks, draws, row) for row in range(start, start + rows)]
-        found = costs.of(np.array([bins for bins, _, _ in proposed]))
+        result = costs.of(np.array([bins for bins, _, _ in proposed]))
         for row, (bins, chance, of) in enumerate(proposed, start):
-            exponent = int(found[row - start]) / costs.law.scale
+            exponent = int(result[row - start]) / costs.law.scale
             kept = partial(_kept, exponent, of << ONE, chance * walks.total)
             if draws.decided(row, 2 * walks.quantiles, kept):
                 return bins
@@ -401,17 +401,17 @@ def _proposed(walks: Walks, draws: Draws, row: int) -> tuple[Int64, int, int]:
     """Bins, and the probability of proposing them, as a numerator and a denominator."""
     state = run = 0
     chance = of = 1
-    found: list[tuple[int, int]] = []  # blocks, and how many quantiles are in each
+    results: list[tuple[int, int]] = []  # blocks, and how many quantiles are in each
     for number in range(walks.quantiles):
         upto, blocks, states = walks.options(number, state, run)
         taken = draws.decided(row, number, partial(level_of, upto))
         chance *= upto[taken] - (upto[taken - 1] if taken else 0)
         of *= upto[-1]
         state = states[taken]
-        run = run + 1 if found and found[-1][0] == blocks[taken] else 1
-        found[len(found) - (run > 1) :] = [(blocks[taken], run)]
+        run = run + 1 if results and results[-1][0] == blocks[taken] else 1
+        results[len(results) - (run > 1) :] = [(blocks[taken], run)]
     bins: list[int] = []
-    for slot, (block, run) in enumerate(found, walks.quantiles):
+    for slot, (block, run) in enumerate(results, walks.quantiles):
         size = int(walks.blocks.size[block])
         choices = math.comb(size + run - 1, run)
         of *= choices

@@ -169,17 +169,17 @@ class KernelQuery(base.Described, base.CuratorQuery):
         """
         rows, classes = _parted(self.rows, sums, self.classes)
         totals = check_totals(_sizes(self.rows, sums, self.classes), self.degree)
-        found = []
+        results = []
         for kernel in self.measure.kernels:
             if self.counted and isinstance(kernel, Untied):  # the second one
                 exact = Fraction(int((self.rows.values(sums)[:, kernel.columns[0]] == 1).sum()))
             else:
                 exact = self._changes(kernel, rows, classes, totals, exactly=nodes is None)
-            found.append(math.floor(exact * (1 << self.bits) + _HALF))
-        if max(map(abs, found)) >> _ROOM_BITS:
+            results.append(math.floor(exact * (1 << self.bits) + _HALF))
+        if max(map(abs, results)) >> _ROOM_BITS:
             raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
         noise = 0 if nodes is None else np.concatenate(base.draw(nodes, self.levels))
-        return np.array(found, dtype=np.int64) + noise
+        return np.array(results, dtype=np.int64) + noise
 
     def _changes(
         self, kernel: Kernel, rows: Float64, classes: Int64 | None, totals: tuple[int, ...], *, exactly: bool
@@ -347,8 +347,8 @@ class DegreesQuery(base.Described, base.CuratorQuery):
 
     def degree(self, largest: int, records: int) -> int:
         """The bound T of degrees that a noisy largest count gives, from 1 to records - 1."""
-        found = -(-largest // (1 << self.bits)) + self.margin
-        return min(max(found, 1), records - 1)
+        result = -(-largest // (1 << self.bits)) + self.margin
+        return min(max(result, 1), records - 1)
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of both numbers, the second of which is measured by what the first one says.

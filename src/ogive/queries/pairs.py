@@ -148,14 +148,14 @@ class PairProgram:
         Takes what the persons of each pair entered, shape (pairs, bits); calls `done` with how many pairs were
         evaluated.
         """
-        found = np.empty((len(first), len(self.kernels)), dtype=np.int64)
+        result = np.empty((len(first), len(self.kernels)), dtype=np.int64)
         for start in range(0, len(first), _CHUNK):
             part = slice(start, start + _CHUNK)
             sides = [np.hstack([each[part], self._noise(len(each[part]), source)]) for each in (first, second)]
             outputs = evaluate(self.circuit, *sides)
-            found[part] = np.column_stack([*separate(self.circuit.outputs, outputs).values()])
+            result[part] = np.column_stack([*separate(self.circuit.outputs, outputs).values()])
             done(len(outputs))
-        return found
+        return result
 
     def _noise(self, pairs: int, source: RandomWords) -> Bool:
         bits = pairs * self.noise_bits
@@ -179,13 +179,13 @@ class PairProgram:
 
         A few responses may well all be the same, Laplace noise shows in any two values.
         """
-        found = [
+        results = [
             min(law.variance(self.values(place), true) for true in range(law.values))
             if isinstance(law, ResponseLaw)
             else Fraction(0)
             for place, law in enumerate(self.laws)
         ]
-        return np.array([float(each) for each in found])
+        return np.array([float(each) for each in results])
 
     def values(self, place: int) -> tuple[Fraction, ...]:
         """The values that the responses on a kernel stand for before the correction of bias, in their order."""
@@ -419,8 +419,8 @@ class PairsQuery(Query):
         """
         parts = self._parts(design, agreed)
         entered = self.entries.of(self.rows.values(sums)[:, : len(self.columns.columns)])
-        found = np.empty((len(design), PUBLIC_COLUMNS + len(self.measure.kernels)), dtype=np.int64)
-        found[:, :2], found[:, 2] = design.pairs, parts
+        result = np.empty((len(design), PUBLIC_COLUMNS + len(self.measure.kernels)), dtype=np.int64)
+        result[:, :2], result[:, 2] = design.pairs, parts
         evaluated = 0
 
         def advance(pairs: int) -> None:
@@ -433,8 +433,8 @@ class PairsQuery(Query):
             chosen = np.flatnonzero(parts == part)
             first, second = (entered[design.pairs[chosen, side]] for side in (0, 1))
             program = self.program(int(part))
-            found[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate, done=advance)
-        return found
+            result[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate, done=advance)
+        return result
 
     def read(self, answer: Int64) -> Float64:
         """Unbiased values of the kernels, shape (pairs, kernels), of an answer's rows."""

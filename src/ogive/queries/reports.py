@@ -104,9 +104,9 @@ class ReportsQuery(Query):
         order = np.argsort(source.words(2 * len(symbols)).view(np.uint64), kind="stable")
         numbers = np.empty(len(symbols), dtype=np.int64)
         numbers[order] = np.arange(len(symbols))
-        found = np.zeros(self.oracle.shape, dtype=np.int64)
+        result = np.zeros(self.oracle.shape, dtype=np.int64)
         for start in range(0, len(symbols), _CHUNK):
             part = slice(start, start + _CHUNK)
             payloads = self.oracle.randomize(symbols[part], numbers[part], source=source)
-            assert bool(self.oracle.add(found, numbers[part], payloads).all())
-        return found
+            assert bool(self.oracle.add(result, numbers[part], payloads).all())
+        return result

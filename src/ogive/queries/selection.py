@@ -330,11 +330,11 @@ class ApproximationScore:
         counts = self._joined(sums)
         if int(counts.sum()) > MOST_RECORDS:
             raise UnsupportedError("private selection is for at most 2^31 records")
-        found = [
+        results = [
             -round(math.hypot(self._distance(strategy, counts) * _UNIT, noise))
             for strategy, noise in zip(self.strategies, self.noise, strict=True)
         ]
-        return np.array(found, dtype=np.int64)
+        return np.array(results, dtype=np.int64)
 
     def _joined(self, sums: Int64) -> Int64:
         """Records per bin of the coarser grid."""
@@ -480,8 +480,8 @@ class SparseVectorQuery(base.Described, base.CuratorQuery):
         if nodes is not None:
             raised, noise = base.draw(nodes, self.levels)
             beyond, limit = beyond + noise, limit - int(raised[0])
-        found = np.flatnonzero(beyond <= limit)
-        steps = int(found[0]) if found.size else counts.size - 1
+        result = np.flatnonzero(beyond <= limit)
+        steps = int(result[0]) if result.size else counts.size - 1
         return np.array([steps if self.side == "high" else counts.size - 1 - steps], dtype=np.int64)
 
 

@@ -180,10 +180,10 @@ class Weights:
     def rows(self, last: int) -> Int64:
         """What a record at each place 0 to `last` adds to each sum that is measured, shape (sums, last + 1)."""
         places = np.arange(last + 1, dtype=np.int64)
-        found = [np.full(last + 1, self.count)] if self.count else []
-        found += [self.slope * places + self.shift] if self.slope else []
-        found += [self.square * (last * last - (2 * places - last) ** 2)] if self.square else []
-        return np.array(found, dtype=np.int64)
+        result = [np.full(last + 1, self.count)] if self.count else []
+        result += [self.slope * places + self.shift] if self.slope else []
+        result += [self.square * (last * last - (2 * places - last) ** 2)] if self.square else []
+        return np.array(result, dtype=np.int64)
 
     def check(self, last: int) -> None:
         """Refuse squares beside places that are not centered, for which no price is known.

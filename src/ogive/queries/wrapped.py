@@ -460,17 +460,17 @@ def follows(aggregate: Aggregate, narrow: Aggregate) -> bool:
 def finest(aggregates: Sequence[Aggregate]) -> Aggregate | None:
     """The one from which all these aggregates follow; None where there is none."""
     first = aggregates[0]
-    found: Aggregate | None = None
+    result: Aggregate | None = None
     if isinstance(first, Selected):
         values = finest([each.values for each in aggregates if isinstance(each, Selected)])
-        found = None if values is None else Selected(values, first.where)
+        result = None if values is None else Selected(values, first.where)
     else:
         sums = [each for each in aggregates if isinstance(each, GroupSums)]
         binnings = [*(each for each in aggregates if isinstance(each, Binning)), *(each.probability for each in sums)]
         if sums:
             widest = max((each.grid for each in binnings), key=lambda grid: grid.bins)
-            found = replace(sums[0], probability=replace(sums[0].probability, grid=widest))
-    return found if found is not None and all(follows(each, found) for each in aggregates) else None
+            result = replace(sums[0], probability=replace(sums[0].probability, grid=widest))
+    return result if result is not None and all(follows(each, result) for each in aggregates) else None
 
 
 def asked_of(query: LinearQuery, aggregate: Aggregate) -> LinearQuery | None:

@@ -68,8 +68,8 @@ def slopes() -> Int64:
 def steps_of_scores(rows: Int64, weights: Int64) -> Int64:
     """The step of every record's score, 0 to 2047, shape (n,); `rows` are features alone."""
     shift = FEATURE_BITS + WEIGHT_BITS - STEP_BITS
-    found = ((rows @ weights) >> shift) + STEPS_OF_SCORES // 2
-    return np.asarray(np.clip(found, 0, STEPS_OF_SCORES - 1))
+    result = ((rows @ weights) >> shift) + STEPS_OF_SCORES // 2
+    return np.asarray(np.clip(result, 0, STEPS_OF_SCORES - 1))
 
 
 def pair_sum(rows: Int64, weights: Int64) -> list[int]:
@@ -148,8 +148,8 @@ class GradientQuery(Step):
             raise DataError(f"a gradient over pairs needs 2 to {MOST_RECORDS} records, got {len(rows)}")
         most = (len(rows) - 1) * largest_pair(self.radius)
         exact = pair_sum(rows, np.array(self.weights, dtype=np.int64))
-        found = np.array([((each << (BITS + 1)) + most) // (2 * most) for each in exact], dtype=np.int64)
-        return found if nodes is None else found + base.draw(nodes, self.levels)[0]
+        result = np.array([((each << (BITS + 1)) + most) // (2 * most) for each in exact], dtype=np.int64)
+        return result if nodes is None else result + base.draw(nodes, self.levels)[0]
 
     def gradient(self, answer: Int64, records: int) -> Float64:
         """The mean over all pairs of gradients of features in [-1, 1], from an answer, shape (features,)."""
@@ -258,16 +258,16 @@ class ReportsQuery(Step):
         """The cell of every record, first those of negative records, shape (n,)."""
         shift = FEATURE_BITS + WEIGHT_BITS + INTERVAL_BITS
         scores = (rows[:, :-1] @ np.array(self.weights, dtype=np.int64)) >> shift
-        found = np.clip(scores + self.intervals // 2, 0, self.intervals - 1)
-        return np.asarray(rows[:, -1] * self.intervals + found)
+        result = np.clip(scores + self.intervals // 2, 0, self.intervals - 1)
+        return np.asarray(rows[:, -1] * self.intervals + result)
 
     def vectors(self, rows: Int64) -> Int64:
         """What records would report without noise, over 2^10, shape (n, 2 intervals, features + 1)."""
-        found = np.zeros((len(rows), 2 * self.intervals, self.features + 1), dtype=np.int64)
+        result = np.zeros((len(rows), 2 * self.intervals, self.features + 1), dtype=np.int64)
         cells = self.cells(rows)
-        found[np.arange(len(rows)), cells, 0] = self.radius
-        found[np.arange(len(rows)), cells, 1:] = rows[:, :-1]
-        return found
+        result[np.arange(len(rows)), cells, 0] = self.radius
+        result[np.arange(len(rows)), cells, 1:] = rows[:, :-1]
+        return result
 
     def group(self, records: int) -> Int64:
         """Positions of the records whose owners report in this step."""
@@ -299,16 +299,16 @@ class ReportsQuery(Step):
         """The mean over all pairs of the group, of features in [-1, 1], from an answer, shape (features,)."""
         exact = answer.astype(object)
         counts, sums = exact[:, 0], exact[:, 1:]
-        table, shift, found = slopes(), STEP_BITS + INTERVAL_BITS, np.zeros(self.features, dtype=object)
+        table, shift, result = slopes(), STEP_BITS + INTERVAL_BITS, np.zeros(self.features, dtype=object)
         for positive in range(self.intervals):
             for negative in range(self.intervals):
                 slope = int(table[STEPS_OF_SCORES - 1 + ((positive - negative) << shift)])
                 ones = self.intervals + positive
-                found += slope * (counts[ones] * sums[negative] - counts[negative] * sums[ones])
+                result += slope * (counts[ones] * sums[negative] - counts[negative] * sums[ones])
         size = len(range(self.step, records, self.steps))
         unit = self.radius * (size * (size - 1) // 2) << (SLOPE_BITS + FEATURE_BITS + 2 * REPORT_BITS)
         # quotients of whole numbers are rounded once, the same on every machine
-        return np.array([int(each) / unit for each in found])
+        return np.array([int(each) / unit for each in result])
 
 
 def intervals(steps: int) -> int:
@@ -320,9 +320,9 @@ def intervals(steps: int) -> int:
 def order(records: int) -> Int64:
     """A public random order of this many records, by which they are divided into groups."""
     words = KeyedSource.from_seed(_ORDER_SEED).words(records)
-    found = np.argsort(words, kind="stable")
-    found.flags.writeable = False
-    return found
+    result = np.argsort(words, kind="stable")
+    result.flags.writeable = False
+    return result
 
 
 def report_loss(law: DiscreteGaussian, features: int, radius: int, steps: int) -> GaussianDP:

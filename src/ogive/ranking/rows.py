@@ -161,23 +161,23 @@ def read_features(features: Any) -> Float64:
     """Features as numbers, shape (n, features)."""
     refuse_masked(features)
     try:
-        found = np.asarray(features, dtype=np.float64)
+        result = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("features must be numbers; encode categories as columns of 0 and 1 first") from None
-    if found.ndim != 2:
-        raise DataError(f"features must be a table, a row for each record; got an array of {found.ndim} dimensions")
-    if np.isnan(found).any():
+    if result.ndim != 2:
+        raise DataError(f"features must be a table, a row for each record; got an array of {result.ndim} dimensions")
+    if np.isnan(result).any():
         raise DataError("features must not be missing; replace missing values by a public value first")
-    return found
+    return result
 
 
 def read_labels(labels: Any, records: int, classes: Sequence[Any]) -> Int64:
     """Labels as 0 and 1, the positive class 1, shape (n,)."""
-    found = array_of(labels)
-    if found.shape != (records,):
-        raise DataError(f"there must be one label for each of {records} records, got labels of shape {found.shape}")
-    negative, positive_ = (np.asarray(found == each, dtype=np.bool_) for each in classes)
-    if negative.shape != found.shape or not (negative | positive_).all():
+    result = array_of(labels)
+    if result.shape != (records,):
+        raise DataError(f"there must be one label for each of {records} records, got labels of shape {result.shape}")
+    negative, positive_ = (np.asarray(result == each, dtype=np.bool_) for each in classes)
+    if negative.shape != result.shape or not (negative | positive_).all():
         raise DataError(
             f"every label must be {quoted(classes[0])} or {quoted(classes[1])}, the two `classes`; one is not"
         )

@@ -206,11 +206,11 @@ def is_named(value: LabelValue, words: MissingWords) -> bool:
 
 def named_numbers(words: MissingWords, unit: str) -> list[float]:
     """The named words that write a number of a grid's unit."""
-    found = []
+    results = []
     for word in words.named:
         with contextlib.suppress(ValueError, OverflowError):
-            found.append(compared_number(word, unit))
-    return found
+            results.append(compared_number(word, unit))
+    return results
 
 
 # --- Columns of text that hold numbers, dates or times
@@ -252,7 +252,7 @@ NOT_OF_ITS_KIND = "Error when converting column"
 
 def judge(rows: Any, names: Sequence[str], words: MissingWords) -> dict[str, Judged]:
     """The first kind that fits all values of each column, and how many of its cells are words for missing."""
-    found: dict[str, Judged] = dict.fromkeys(names, (TEXT, 0))
+    results: dict[str, Judged] = dict.fromkeys(names, (TEXT, 0))
     left = list(names)
     for kind in KINDS:
         if not left:
@@ -261,13 +261,13 @@ def judge(rows: Any, names: Sequence[str], words: MissingWords) -> dict[str, Jud
         for name in list(left):
             all_, fitting, marked = next(counts), next(counts), next(counts)
             if not all_:
-                found[name] = (NOTHING, 0)
+                results[name] = (NOTHING, 0)
             elif fitting and fitting + marked == all_:
-                found[name] = (kind, marked)
+                results[name] = (kind, marked)
             elif marked == all_:
-                found[name] = (TEXT, marked)
-        left = [name for name in left if found[name][0] is TEXT]
-    return found
+                results[name] = (TEXT, marked)
+        left = [name for name in left if results[name][0] is TEXT]
+    return results
 
 
 def _counts(column: str, kind: Kind, words: MissingWords) -> str:
@@ -354,11 +354,11 @@ class TextColumns:
         if self._source.number_remedy(column):  # points of its numbers stand between thousands
             return TEXT
         known: list[str] = []
-        found: set[str] = set()
+        results: set[str] = set()
         for (array,) in self._source.batches((column,)):
             for cell in _decoded(array).unique().drop_null().to_pylist():
                 if cell in self._words:
-                    found.add(cell)
+                    results.add(cell)
                 else:
                     known.append(cell)
             if len(known) >= SAMPLE_ROWS:
@@ -369,8 +369,8 @@ class TextColumns:
             self._missing.add(column)
         if kind in (NOTHING, TEXT):
             return TEXT
-        if found:
-            tell(column, self._source.name, self._words, found)
+        if results:
+            tell(column, self._source.name, self._words, results)
         return kind
 
     def has_offsets(self, column: str) -> bool:
@@ -442,8 +442,8 @@ class LabelCells:
                     f"column {quoted(column)} of {plain(self._source.name)} has numbers from 2^53 on, which are read "
                     "as floats from a CSV file and not told apart; write codes as words, or use Parquet or a data frame"
                 )
-        found = self.read(column, array)
-        return found if keep else without_named(found, self._words)
+        result = self.read(column, array)
+        return result if keep else without_named(result, self._words)
 
 
 def any_other_kind(cells: Sequence[str]) -> bool:

@@ -199,13 +199,13 @@ def summed_bits(aggregate: Aggregate) -> dict[int, int]:
     """Fractional bits of the columns whose numbers are added up, by place in `columns_of`."""
     if isinstance(aggregate, GroupSums):
         return {0: aggregate.bits}
-    found: dict[int, int] = {}
+    results: dict[int, int] = {}
     place = 0
     if isinstance(aggregate, Parted):
         for each in dict.fromkeys(aggregate.values):
-            found |= {place + own: bits for own, bits in summed_bits(each).items()}
+            results |= {place + own: bits for own, bits in summed_bits(each).items()}
             place += len(columns_of(each))
-    return found
+    return results
 
 
 class ChoiceByCells:
@@ -222,17 +222,17 @@ class ChoiceByCells:
 
     def marks(self, columns: Columns) -> tuple[Int64, ...]:
         """The parts of the cell of each row, of which labels are codes yet."""
-        found: list[Int64] = []
+        results: list[Int64] = []
         for place, (column, values, codes) in enumerate(zip(self._columns, columns, self._labels, strict=True)):
             if codes is not None:
-                found.append(values.astype(np.int64, copy=False))
+                results.append(values.astype(np.int64, copy=False))
                 continue
             assert isinstance(column, Binning), "only numbers have no codes of labels"
-            found.append(_bins(values, column))
+            results.append(_bins(values, column))
             if place in self._bits:
                 substitute = 1.0 if column.substitute is None else column.substitute
-                found.append(fixed_point(values, substitute, self._bits[place]))
-        return tuple(found)
+                results.append(fixed_point(values, substitute, self._bits[place]))
+        return tuple(results)
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
         written: list[LabelCodes | None] = []
@@ -246,13 +246,13 @@ class ChoiceByCells:
 
 def _bins(values: Float64, binning: Binning) -> Int64:
     """The bin of each number, or why it has none."""
-    found, _ = bins_of(values, binning.grid, MISSING)
+    result, _ = bins_of(values, binning.grid, MISSING)
     if binning.fractions == "refuse":
-        found[(np.abs(values) < WHOLE_FLOATS) & (np.floor(values) < values)] = FRACTION
+        result[(np.abs(values) < WHOLE_FLOATS) & (np.floor(values) < values)] = FRACTION
     if binning.outside == "refuse":
-        found[values > binning.grid.high] = ABOVE
-        found[values < binning.grid.low] = BELOW
-    return found
+        result[values > binning.grid.high] = ABOVE
+        result[values < binning.grid.low] = BELOW
+    return result
 
 
 def _labels(codes: Int64, labels: LabelCodes) -> Coded:
@@ -305,14 +305,14 @@ def _kept(persons: Persons, parts: Sequence[Coded], limit: int) -> Bool:
 
 def _cell_numbers(codes: Int64) -> Int64:
     """One number for each cell, which grows with its codes, the first of them first; shape (rows,)."""
-    found = np.zeros(len(codes), dtype=np.int64)
+    result = np.zeros(len(codes), dtype=np.int64)
     for part in codes.T:
         low, high = int(part.min()), int(part.max())
-        if int(found.max() + 1) * (high - low + 1) >= 1 << 62:
-            found, part = _dense(found), _dense(part)
+        if int(result.max() + 1) * (high - low + 1) >= 1 << 62:
+            result, part = _dense(result), _dense(part)
             low, high = 0, int(part.max())
-        found = found * (high - low + 1) + (part - low)
-    return found
+        result = result * (high - low + 1) + (part - low)
+    return result
 
 
 def _dense(numbers: Int64) -> Int64:
@@ -558,8 +558,8 @@ class _Files:
 
 
 def _numbers(table: Any, name: str) -> Int64:
-    found: Int64 = table.column(name).to_numpy()
-    return found
+    result: Int64 = table.column(name).to_numpy()
+    return result
 
 
 # --- The rows of a person as shares of one weight

@@ -94,15 +94,15 @@ DROP_TOO = (
 
 def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
     """The 0-based bin of each value, and how many were missing."""
-    found = np.empty(len(values), dtype=np.int64)
-    return found, int(_place(values, grid.thresholds, grid.per_unit, place, found))
+    result = np.empty(len(values), dtype=np.int64)
+    return result, int(_place(values, grid.thresholds, grid.per_unit, place, result))
 
 
-def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, result: Int64) -> int:
     """What `_place` does, by bisection of all values at once."""
     missing = np.isnan(values)
-    found[:] = np.minimum(np.searchsorted(thresholds, values, side="left"), len(thresholds) - 1)
-    found[missing] = place
+    result[:] = np.minimum(np.searchsorted(thresholds, values, side="left"), len(thresholds) - 1)
+    result[missing] = place
     return int(np.count_nonzero(missing))
 
 
@@ -198,14 +198,14 @@ def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
 
 
 @njit(nogil=True, steps=lambda values, *grid: len(values) // 4, twin=_searched)
-def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, result: Int64) -> int:
     missing = 0
     for i in range(len(values)):
         if np.isnan(values[i]):
             missing += 1
-            found[i] = place
+            result[i] = place
         else:
-            found[i] = _bin(values[i], thresholds, per_unit)
+            result[i] = _bin(values[i], thresholds, per_unit)
     return missing
 
 
@@ -245,9 +245,9 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
     readers = [_reader(column, labels) for column in domain.columns]
 
     def read(columns: Columns) -> tuple[Float64, Bool]:
-        found = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
-        kept: Bool = np.asarray(~np.isnan(found).any(axis=1))
-        return found if kept.all() else found[kept], kept
+        result = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
+        kept: Bool = np.asarray(~np.isnan(result).any(axis=1))
+        return result if kept.all() else result[kept], kept
 
     return read
 
@@ -282,14 +282,14 @@ def _bounded(values: Float64, binning: Binning) -> Float64:
             f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
             "use `grid='linear'`"
         )
-    found: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
-    missing = np.isnan(found)
+    result: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
+    missing = np.isnan(result)
     if missing.any():
         if binning.missing == "refuse":
             raise DataError(missing_message(binning, LOW_OR_HIGH))
         if binning.substitute is not None:
-            found[missing] = binning.substitute
-    return found
+            result[missing] = binning.substitute
+    return result
 
 
 # --- Contributions of single records
@@ -411,9 +411,9 @@ def _combined(domain: Domain, labels: Mapping[str, LabelCodes]) -> Contributor:
 
     def read(columns: Columns) -> Contributions:
         numbers, kept = kept_rows(columns)
-        found = np.full(len(kept), -1, dtype=np.int64)
-        found[kept] = domain.symbols(numbers)
-        return Contributions(found)
+        result = np.full(len(kept), -1, dtype=np.int64)
+        result[kept] = domain.symbols(numbers)
+        return Contributions(result)
 
     return read
 
@@ -428,14 +428,14 @@ def votes_of(ballots: Ballots, columns: Columns) -> Int64:
     Raises:
         DataError: a vote is missing or no class.
     """
-    found = np.stack(columns)
+    result = np.stack(columns)
     with np.errstate(invalid="ignore"):
-        votes = found.astype(np.int64)
-    wrong = (votes != found) | (votes < 0) | (votes >= ballots.classes)
+        votes = result.astype(np.int64)
+    wrong = (votes != result) | (votes < 0) | (votes >= ballots.classes)
     if wrong.any():
         number = int(np.flatnonzero(wrong.any(axis=1))[0])
         query = ballots.queries[number]
-        if np.isnan(found[number]).any():
+        if np.isnan(result[number]).any():
             raise DataError(
                 f"column {quoted(query)} has missing votes; every teacher votes, if need be for a class of its own "
                 "that means none of the others"
@@ -455,10 +455,10 @@ def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH, *, ad
         refuse_outside(values, binning, advice)
     substitute = None if binning.missing in ("refuse", "drop") else binning.substitute
     place = -1 if substitute is None else int(binning.grid.bin_of(np.array(substitute)))
-    found, missing = bins_of(values, binning.grid, place)
+    result, missing = bins_of(values, binning.grid, place)
     if missing and binning.missing == "refuse":
         raise DataError(missing_message(binning, choices))
-    return found
+    return result
 
 
 # --- Sums of contributions
@@ -525,9 +525,9 @@ class ProbabilitySums:
     def add(self, columns: Columns) -> None:
         self._rows += len(columns[0])
         check_room(self._rows, self._bits)
-        found = self._reader(columns)
-        assert found.amounts is not None
-        add_amounts(self.sums, found.cells, found.amounts, self._bits)
+        result = self._reader(columns)
+        assert result.amounts is not None
+        add_amounts(self.sums, result.cells, result.amounts, self._bits)
 
 
 class PartedSums:
@@ -609,7 +609,7 @@ class ValueSums:
     @property
     def sums(self) -> Int64:
         """Counts of all rows so far, as `write` writes them."""
-        found: dict[LabelValue, int] = {}
+        results: dict[LabelValue, int] = {}
         missing = unnamed = 0
         for value, count in zip(self._labels.values, self._counts.tolist(), strict=False):
             if value is None:
@@ -617,8 +617,8 @@ class ValueSums:
             elif (name := _named(value)) is None:
                 unnamed += count
             elif count:
-                found[name] = found.get(name, 0) + count
-        return write(Counted(found, missing, unnamed))
+                results[name] = results.get(name, 0) + count
+        return write(Counted(results, missing, unnamed))
 
 
 def _named(value: Any) -> LabelValue | None:

@@ -198,10 +198,10 @@ class ParquetSource(Source):
         """SHA-256 of the file's bytes; of several parts, of their digests in order, whatever the parts are called."""
         if self._parts == (self._path,):
             return file_digest(self._path)
-        found = hashlib.sha256(b"ogive folder 1\n")
+        result = hashlib.sha256(b"ogive folder 1\n")
         for part in self._parts:
-            found.update(file_digest(part))
-        return found.digest()
+            result.update(file_digest(part))
+        return result.digest()
 
     def type(self, column: str) -> Any:
         return self._schema.field(column).type

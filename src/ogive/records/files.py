@@ -150,10 +150,10 @@ def first_row(table: Any, conditions: Mapping[str, str]) -> tuple[str, int] | No
     before = 0
     for flags in engine.stream(table.project(", ".join(asked)), fields):
         places = {name: each.index(True).as_py() for name, each in zip(conditions, flags, strict=True)}
-        found = {name: place for name, place in places.items() if place >= 0}
-        if found:
-            name = min(found, key=lambda each: found[each])
-            return name, before + found[name]
+        result = {name: place for name, place in places.items() if place >= 0}
+        if result:
+            name = min(result, key=lambda each: result[each])
+            return name, before + result[name]
         before += len(flags[0])
     return None
 
@@ -193,10 +193,10 @@ def rows_by_lines(path: Path) -> int | None:
             if not before:
                 # what would stand before the first line, as long as a line end is
                 before = _RETURN + _END if _RETURN in block else _END
-            found = _line_ends(before, block)
-            if found is None:
+            result = _line_ends(before, block)
+            if result is None:
                 return None
-            ends += found
+            ends += result
             before = (before + block)[-len(before) :]
     if before.endswith(_RETURN):
         return None
@@ -300,13 +300,13 @@ class CsvSource(Source):
             some = unknown[start : start + JUDGED_AT_ONCE]
             with one_line(self._path):
                 first = self._table(first_rows=True).limit(SAMPLE_ROWS)
-                found = judge(first, [self._name(column) for column in some], self._words)
-                for name, before in list(found.items()):
+                result = judge(first, [self._name(column) for column in some], self._words)
+                for name, before in list(result.items()):
                     if before[0] is NOTHING or (before[0] is TEXT and before[1]):
-                        found |= self._judged_later(name, before)
-                self._kinds |= {column: found[self._name(column)][0] for column in some}
+                        result |= self._judged_later(name, before)
+                self._kinds |= {column: result[self._name(column)][0] for column in some}
                 for column in some:
-                    kind, marked = found[self._name(column)]
+                    kind, marked = result[self._name(column)]
                     if marked and kind is not TEXT:
                         self._mark(column, first)
                 numbers = [column for column in some if self._kinds[column] is NUMBERS]
@@ -353,8 +353,8 @@ class CsvSource(Source):
         asked = ", ".join(
             f"coalesce({each} FILTER (contains({cell}, '.')), false)" for each, cell in zip(fits, cells, strict=True)
         )
-        found = self._table().aggregate(asked).fetchone()
-        return {column for column, thousands in zip(columns, found, strict=True) if thousands}
+        result = self._table().aggregate(asked).fetchone()
+        return {column for column, thousands in zip(columns, result, strict=True) if thousands}
 
     def _mark(self, column: str, rows: Any) -> None:
         """Read a column as text first from here on, and say why."""
@@ -433,23 +433,23 @@ class CsvSource(Source):
 
     def wrong_line(self, column: str, unit: str) -> int | None:
         with one_line(self._path):
-            found = self._first_wrong({column: (NUMBERS, TRUTHS) if unit == "number" else (TIMES,)})
-        return None if found is None else found[1]
+            result = self._first_wrong({column: (NUMBERS, TRUTHS) if unit == "number" else (TIMES,)})
+        return None if result is None else result[1]
 
     def offset_line(self, column: str) -> int | None:
         with one_line(self._path):
-            found = first_row(self._table(), {column: has_offset(engine.name(self._name(column)), self._words)})
-        return None if found is None else self._line(found[1])
+            result = first_row(self._table(), {column: has_offset(engine.name(self._name(column)), self._words)})
+        return None if result is None else self._line(result[1])
 
     def _first_wrong(self, kinds: Mapping[str, Sequence[Kind]]) -> tuple[str, int | None] | None:
         """The column and the line of the first cell that is of none of the kinds of its column, and not missing."""
         conditions = {
             column: wrong(engine.name(self._name(column)), some, self._words) for column, some in kinds.items()
         }
-        found = first_row(self._table(), conditions)
-        if found is None:
+        result = first_row(self._table(), conditions)
+        if result is None:
             return None
-        column, row = found
+        column, row = result
         return column, self._line(row)
 
     def _line(self, row: int) -> int | None:

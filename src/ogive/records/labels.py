@@ -155,13 +155,13 @@ class Classes:
             grown = np.full(len(values), _UNKNOWN, dtype=np.uint8)
             grown[: len(self._table)] = self._table
             self._table = grown
-        found = self._table[codes]
-        if len(found) and found.max() == _UNKNOWN:
+        result = self._table[codes]
+        if len(result) and result.max() == _UNKNOWN:
             present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
             for code in present[self._table[present] == _UNKNOWN]:
                 self._table[code] = self._class_of(int(code))
-            found = self._table[codes]
-        return found
+            result = self._table[codes]
+        return result
 
     def _class_of(self, code: int) -> bool:
         label, value = self._label, self._labels.values[code]
@@ -227,15 +227,15 @@ class Places:
                 self._places.get(as_declared(value, self._places), self._size) for value in values[len(self._table) :]
             ]
             self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
-        found = self._table[codes]
-        if len(found) and int(found.max()) == self._size:
+        result = self._table[codes]
+        if len(result) and int(result.max()) == self._size:
             if np.any(codes == MISSING):
                 raise DataError(
                     f"column {quoted(self._column)} has missing values; every record needs a {self._one}, so leave the "
                     f"others out with {where_known(self._column)}"
                 )
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
-        return found
+        return result
 
 
 class Members:
@@ -263,13 +263,13 @@ class Members:
                 f"column {quoted(declared.column)} has missing values; choose their treatment with "
                 "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"
             )
-        found = self._table[codes]
-        if declared.others is not None and np.any(found == _REFUSED):
+        result = self._table[codes]
+        if declared.others is not None and np.any(result == _REFUSED):
             raise DataError(
                 f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values "
                 "of both with `positive=` and `negative=`"
             )
-        return found
+        return result
 
     def _place(self, value: Any) -> float:
         """1 for a value in the list, 0 for any other, `_REFUSED` where it must be in one of two lists and is not."""
@@ -301,8 +301,8 @@ class Listing:
             new = [self._places.get(as_declared(value, self._places), other) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, np.array(new, dtype=np.float64)])
             self._table[MISSING] = _symbol(declared.missing, declared.missing_place)
-        found = self._table[codes]
-        refused = codes[found == _REFUSED]
+        result = self._table[codes]
+        refused = codes[result == _REFUSED]
         if np.any(refused == MISSING):
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; count them as a category of their own with "
@@ -314,4 +314,4 @@ class Listing:
                 f"column {quoted(declared.column)} has a value that was not declared; name all values, which are "
                 "public, or count all others as one category with `other='count'`"
             )
-        return found
+        return result

@@ -65,22 +65,22 @@ class MissingWords:
 
     def numbers(self, grid: Grid) -> list[float]:
         """The named words that write a number of a grid, or a date or time where it holds those."""
-        found = []
+        results = []
         for word in self.named:
             with contextlib.suppress(ParameterError):
-                found.append(grid.number(word))
-        return found
+                results.append(grid.number(word))
+        return results
 
     @functools.cached_property
     def whole_numbers(self) -> frozenset[int]:
         """The named words that write whole numbers, of any size."""
-        found = set()
+        result = set()
         for word in self.named:
             with contextlib.suppress(ArithmeticError, ValueError):
                 number = decimal.Decimal(word.strip(BLANKS) if isinstance(word, str) else word)
                 if number == number.to_integral_value():
-                    found.add(int(number))
-        return frozenset(found)
+                    result.add(int(number))
+        return frozenset(result)
 
     def marks(self, value: object) -> bool:
         """Whether a declared value is a text that means a missing value, or a named number."""

@@ -121,8 +121,8 @@ class FilteredSource(_SomeRows):
 
     def _names(self, array: Any) -> Any:
         """Identifiers of persons, null where they are missing."""
-        found = without_named(array, self._words)
-        return without_words(found, self._words.folded) if self.guesses_kinds and is_text(found.type) else found
+        result = without_named(array, self._words)
+        return without_words(result, self._words.folded) if self.guesses_kinds and is_text(result.type) else result
 
 
 def check_condition(where: Predicate, table: Table, words: MissingWords) -> None:
@@ -153,13 +153,13 @@ def holds(where: Predicate, arrays: Mapping[str, Any], rows: int) -> Bool:
 
 
 def _every(each: list[Bool]) -> Bool:
-    found: Bool = np.logical_and.reduce(each)
-    return found
+    result: Bool = np.logical_and.reduce(each)
+    return result
 
 
 def _missing(array: Any) -> Bool:
-    found = array.is_null(nan_is_null=True) if pa.types.is_floating(array.type) else array.is_null()
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    result = array.is_null(nan_is_null=True) if pa.types.is_floating(array.type) else array.is_null()
+    return np.asarray(result.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
@@ -175,12 +175,12 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
         whole = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
         return np.asarray(_COMPARED[sign](whole, int(value)), dtype=np.bool_) & ~_missing(array)
     numbers = float_values(array, unit)
-    found: Bool = np.asarray(_COMPARED[sign](numbers, compared_number(value, unit)), dtype=np.bool_)
+    result: Bool = np.asarray(_COMPARED[sign](numbers, compared_number(value, unit)), dtype=np.bool_)
     if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
         # no float is that number: those up to the nearest one below it are less, all others are more
         below = numbers <= near if near < value else numbers < near
-        found = {"==": np.zeros_like(below), "!=": np.ones_like(below), "<": below, "<=": below}.get(sign, ~below)
-    return found & ~np.isnan(numbers)
+        result = {"==": np.zeros_like(below), "!=": np.ones_like(below), "<": below, "<=": below}.get(sign, ~below)
+    return result & ~np.isnan(numbers)
 
 
 def _equal_texts(array: Any, value: str) -> Bool:
@@ -188,8 +188,8 @@ def _equal_texts(array: Any, value: str) -> Bool:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     texts = array.cast(pa.large_string())
-    found = pc.equal(pc.utf8_trim(texts, BLANKS), pa.scalar(trimmed(value), texts.type))
-    return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    result = pc.equal(pc.utf8_trim(texts, BLANKS), pa.scalar(trimmed(value), texts.type))
+    return np.asarray(pc.fill_null(result, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _values(leaf: Comparison | Among | Missing) -> tuple[LabelValue, ...]:
@@ -271,7 +271,7 @@ def deal(source: Source, person: str | None, parts: int, words: MissingWords = U
     """
     if person is None:
         return _cut(hashes_of(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
-    found: list[UInt64] = []
+    results: list[UInt64] = []
     for (persons,) in source.batches((person,), identifiers={person}):
         has = are_named(persons, words)
         codes = PersonCodes(person, source.type(person))
@@ -279,8 +279,8 @@ def deal(source: Source, person: str | None, parts: int, words: MissingWords = U
         named = codes.finish()
         each = np.zeros(len(has), dtype=np.uint64)
         each[has] = hashes_of(named.words(np.ones(named.number, dtype=np.bool_)))[named.codes]
-        found.append(each)
-    return _cut(np.concatenate(found), parts)
+        results.append(each)
+    return _cut(np.concatenate(results), parts)
 
 
 def _cut(hashes: UInt64, parts: int) -> UInt16:

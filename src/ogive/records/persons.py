@@ -90,10 +90,10 @@ def siphash(words: UInt64, key: Key) -> Word:
 @njit(nogil=True)
 def hashes_of(words: UInt64, key: Key = PUBLIC_KEY) -> UInt64:
     """The hash of each row of words, shape (rows,)."""
-    found = np.empty(len(words), dtype=np.uint64)
+    result = np.empty(len(words), dtype=np.uint64)
     for row in range(len(words)):
-        found[row] = siphash(words[row], key)
-    return found
+        result[row] = siphash(words[row], key)
+    return result
 
 
 @njit(nogil=True)
@@ -202,11 +202,11 @@ def first_half(buffer: UInt8, size: int, state: UInt64) -> np.uint64:
         buffer[end - _LENGTH_BYTES + byte] = ((8 * size) >> (8 * byte)) & 0xFF
     for start in range(0, end, BLOCK_BYTES):
         _mixed(buffer[start : start + BLOCK_BYTES], state)
-    found = np.uint64(0)
+    result = np.uint64(0)
     for word in range(2):
         for byte in range(4):
-            found = (found << np.uint64(8)) | ((state[word] >> np.uint64(8 * byte)) & np.uint64(0xFF))
-    return np.uint64(found)
+            result = (result << np.uint64(8)) | ((state[word] >> np.uint64(8 * byte)) & np.uint64(0xFF))
+    return np.uint64(result)
 
 
 @njit(nogil=True)
@@ -316,10 +316,10 @@ class Names(NamedTuple):
 
     def hashes(self) -> UInt64:
         """A hash of the person of each row, shape (rows,)."""
-        found = hashes_of(self.numbers.view(np.uint64)[:, None])
+        result = hashes_of(self.numbers.view(np.uint64)[:, None])
         if len(self.texts):
-            found[self.is_text] = text_words(self.texts, np.ones(len(self.texts), dtype=np.bool_))
-        return found
+            result[self.is_text] = text_words(self.texts, np.ones(len(self.texts), dtype=np.bool_))
+        return result
 
     def persons(self) -> Persons:
         if not len(self.texts):
@@ -388,9 +388,9 @@ class PersonCodes:
 
     def names(self) -> Names:
         """Who is named in each row that was added since the last call."""
-        found = Names.joined(self._added)
+        result = Names.joined(self._added)
         self._added = []
-        return found
+        return result
 
     def finish(self) -> Persons:
         return self.names().persons()
@@ -458,10 +458,10 @@ def missing_person(column: str) -> str:
 
 def are_named(names: Any, words: MissingWords) -> Bool:
     """Which rows have a person, shape (rows,)."""
-    found = without_named(names, words)
-    if is_text(found.type):
-        found = without_words(found, words.folded)
-    has: Bool = np.asarray(pc.invert(found.is_null(nan_is_null=True)).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    result = without_named(names, words)
+    if is_text(result.type):
+        result = without_words(result, words.folded)
+    has: Bool = np.asarray(pc.invert(result.is_null(nan_is_null=True)).to_numpy(zero_copy_only=False), dtype=np.bool_)
     return has
 
 
@@ -495,17 +495,17 @@ def smallest_hashes(source: Source, person: str, *, key: bytes, count: int, miss
     """
     words = np.frombuffer(key, "<u8")
     for_numbers, for_texts = (words[0], words[1]), (words[2], words[3])
-    found = np.empty(0, dtype=np.uint64)
+    result = np.empty(0, dtype=np.uint64)
     for (names,) in source.batches((person,), identifiers={person}):
         persons = _without_writing(_persons(person, source.type(person), named_rows(names, missing)))
         numbers = hashes_of(persons.numbers.view(np.uint64)[:, None], for_numbers)
         texts = text_words(persons.texts, np.ones(len(persons.texts), dtype=np.bool_), for_texts)
-        hashes = np.concatenate([found, numbers, texts])
-        if len(found) == count:
-            hashes = hashes[hashes <= found[-1]]
+        hashes = np.concatenate([result, numbers, texts])
+        if len(result) == count:
+            hashes = hashes[hashes <= result[-1]]
         hashes.sort()
-        found = hashes[np.diff(hashes, prepend=~hashes[:1]) != 0][:count]
-    return found
+        result = hashes[np.diff(hashes, prepend=~hashes[:1]) != 0][:count]
+    return result
 
 
 def _persons(column: str, arrow_type: Any, names: Any, nobody: Set[str] = USUAL.folded) -> Persons:

@@ -62,9 +62,9 @@ class PlainRecords:
         check_column(self, column.column)
         values = self._values[column.column]
         if isinstance(column, Binning):
-            found = [each for each in values if each in USUAL]
-            if found:
-                tell(column.column, self.name, USUAL, found)
+            results = [each for each in values if each in USUAL]
+            if results:
+                tell(column.column, self.name, USUAL, results)
             array = np.empty(len(values), dtype=object)
             array[:] = [None if each in USUAL else each for each in values]
             return grid_numbers(column, array)
@@ -78,12 +78,12 @@ class PlainRecords:
 
 def _holds(column: str, values: Sequence[Any]) -> str:
     """What values are, in the words of `content_kind`; truth values among numbers are numbers."""
-    found = {_kind(each) for each in values if each is not None and not is_nan(each)}
-    if found == {"truth values", "numbers"}:
+    result = {_kind(each) for each in values if each is not None and not is_nan(each)}
+    if result == {"truth values", "numbers"}:
         return "numbers"
-    if len(found) > 1:
+    if len(result) > 1:
         raise DataError(f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds")
-    return found.pop() if found else "no values at all"
+    return result.pop() if result else "no values at all"
 
 
 def _kind(value: Any) -> str:

@@ -38,15 +38,15 @@ BLOCK_ROWS = 1 << 18
 
 def file_digest(path: Path) -> bytes:
     """SHA-256 of a file's bytes, streamed."""
-    found = hashlib.sha256(b"ogive file 1\n")
+    result = hashlib.sha256(b"ogive file 1\n")
     buffer = bytearray(READ_BYTES)
     try:
         with path.open("rb", buffering=0) as file:
             while count := file.readinto(buffer):
-                found.update(memoryview(buffer)[:count])
+                result.update(memoryview(buffer)[:count])
     except OSError as problem:
         raise unreadable(path, problem) from None
-    return found.digest()
+    return result.digest()
 
 
 def unreadable(path: Path, problem: OSError) -> DataError:
@@ -56,17 +56,17 @@ def unreadable(path: Path, problem: OSError) -> DataError:
 
 def columns_digest(columns: Iterable[tuple[str, Any]]) -> bytes:
     """SHA-256 of named columns in their order, each an Arrow array or chunked array."""
-    found = hashlib.sha256(b"ogive columns 1\n")
+    result = hashlib.sha256(b"ogive columns 1\n")
     for name, array in columns:
         chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
         kind = chunked.type.value_type if pa.types.is_dictionary(chunked.type) else chunked.type
         header = json.dumps([name, "text" if is_text_type(kind) else str(kind), len(chunked)]).encode()
-        found.update(len(header).to_bytes(8, "big") + header)
+        result.update(len(header).to_bytes(8, "big") + header)
         for start in range(0, len(chunked), BLOCK_ROWS):
             pieces = chunked.slice(start, BLOCK_ROWS).chunks
             whole = [piece.dictionary_decode() if pa.types.is_dictionary(piece.type) else piece for piece in pieces]
-            _add_block(found, pa.concat_arrays(whole), kind)
-    return found.digest()
+            _add_block(result, pa.concat_arrays(whole), kind)
+    return result.digest()
 
 
 def is_text_type(kind: Any) -> bool:
@@ -74,25 +74,25 @@ def is_text_type(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _add_block(found: Any, array: Any, kind: Any) -> None:
+def _add_block(result: Any, array: Any, kind: Any) -> None:
     """Which values are present, as bits; then the values."""
-    found.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
+    result.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
     if is_text_type(kind):
         text = pc.fill_null(pc.cast(array, pa.large_string()), "")
         offsets = np.frombuffer(text.buffers()[1], dtype=np.int64)[text.offset : text.offset + len(text) + 1]
-        found.update(np.diff(offsets).astype("<i8").tobytes())
+        result.update(np.diff(offsets).astype("<i8").tobytes())
         content = text.buffers()[2]
         if content is not None:
-            found.update(memoryview(content)[offsets[0] : offsets[-1]])
+            result.update(memoryview(content)[offsets[0] : offsets[-1]])
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         filled = array if not array.null_count else pc.fill_null(array, 0)
         values = filled.to_numpy(zero_copy_only=False)
         if values.dtype.kind == "f":
             values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
-        found.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)))
+        result.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)))
     else:
         text = json.dumps(array.to_pylist(), default=repr).encode()
-        found.update(len(text).to_bytes(8, "big") + text)
+        result.update(len(text).to_bytes(8, "big") + text)
 
 
 # --- Sources
@@ -282,10 +282,10 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
             values = _in_arrow_layout(values.to_numpy())
         if any(value is np.ma.masked for value in values):  # as in a list of a masked array
             return arrow_array([None if value is np.ma.masked else value for value in values], column, words)
-        found = {value for value in values if value in words}
-        if found:
+        result = {value for value in values if value in words}
+        if result:
             values = [None if value in words else value for value in values]
-            tell(column, "the data", words, found)
+            tell(column, "the data", words, result)
             with contextlib.suppress(*CONVERSION_ERRORS):
                 return pa.array(values, from_pandas=True)
         floats = _nearest_floats(values)

@@ -46,10 +46,10 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
         if isinstance(fields.get(field), list):
             fields[field] = tuple(fields[field])
     try:
-        found: Statistic[Any] = made(**completed(made, fields))
+        result: Statistic[Any] = made(**completed(made, fields))
     except TypeError:
         raise ParameterError(f"a described {name} lacks a field, or has one that there is not") from None
-    return found
+    return result
 
 
 def _curve_method(data: dict[str, Any]) -> Any:

@@ -364,17 +364,17 @@ class PointwiseCurve:
         if not np.all((targets >= 0) & (targets <= 1)):
             raise ParameterError("`probabilities` must be in [0, 1]")
         order, last = np.argsort(targets, kind="stable"), self.grid.bins - 1
-        found = np.empty(targets.size, dtype=np.int64)
+        result = np.empty(targets.size, dtype=np.int64)
         visited: list[Int64] = []
         if points is None:
-            found[order] = self._crossings(targets[order], self.shares, self.grid.bins, visited)
+            result[order] = self._crossings(targets[order], self.shares, self.grid.bins, visited)
         if points is not None or smooth is not None:
             chosen = np.unique(np.concatenate(visited or [np.array([last])]) if points is None else np.asarray(points))
             shares = self.smoothed(chosen, smooth=smooth or "least_squares")
             inner = chosen[chosen < last]
             places = self._crossings(targets[order], lambda wanted: shares[wanted], inner.size + 1, [])
-            found[order] = np.append(inner, last)[places]
-        return [self.grid.label(self.grid.thresholds[point]) for point in found]
+            result[order] = np.append(inner, last)[places]
+        return [self.grid.label(self.grid.thresholds[point]) for point in result]
 
     @staticmethod
     def _crossings(targets: Float64, evaluate: Callable[[Int64], Float64], size: int, visited: list[Int64]) -> Int64:

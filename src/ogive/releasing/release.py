@@ -173,13 +173,13 @@ def release(
         account=books.mark,
         where=None if (where := getattr(statistic, "where", None)) is None else str(where),
     )
-    found = books.publish(done.estimate.with_provenance(provenance))
-    warning = cautions.after(found, terms.records) if told and not holder.warned else None
+    result = books.publish(done.estimate.with_provenance(provenance))
+    warning = cautions.after(result, terms.records) if told and not holder.warned else None
     if warning is not None:
         warnings.warn(warning, stacklevel=4)
     if told and ledger is None and trust.name not in _OWNERS:
         cautions.tell_unbooked()
-    return cast(EstimateT, found)
+    return cast(EstimateT, result)
 
 
 def on_columns(
@@ -295,8 +295,8 @@ def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict
     ledger has the fingerprint of these very records, and where an earlier version asked it, which kept no digest.
     """
     kept, asked = account.asked()
-    found = {plain_text(each | {"records": None}): each.get("records") for each in asked}
-    before = found.get(plain_text(question | {"records": None}), mark)
+    result = {plain_text(each | {"records": None}): each.get("records") for each in asked}
+    before = result.get(plain_text(question | {"records": None}), mark)
     if before not in (None, mark) or (before is None and kept not in (None, mark)):
         raise ReleaseMismatchError(
             "this question was asked of other records before; if these are newer records of the same people, open "

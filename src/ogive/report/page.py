@@ -52,7 +52,7 @@ def chapters_of(
     """
     releases: list[_Release] = []
     for estimate, truth, name in zip(estimates, truths, names, strict=True):
-        known = next((found for found in releases if all(_same(estimate, one) for one in found.estimates)), None)
+        known = next((each for each in releases if all(_same(estimate, one) for one in each.estimates)), None)
         if known is None:
             releases.append(_Release([estimate], truth, name))
             continue
@@ -61,9 +61,9 @@ def chapters_of(
         known.name = known.name or name
         if estimate not in known.estimates:
             known.estimates.append(estimate)
-    found = [_chapter(release) for release in releases]
-    titles = _titles(found, [release.name for release in releases], account)
-    return [dataclasses.replace(chapter, title=title) for chapter, title in zip(found, titles, strict=True)]
+    results = [_chapter(release) for release in releases]
+    titles = _titles(results, [release.name for release in releases], account)
+    return [dataclasses.replace(chapter, title=title) for chapter, title in zip(results, titles, strict=True)]
 
 
 def _same(first: Estimate, second: Estimate) -> bool:
@@ -90,9 +90,9 @@ def _curve(estimate: Curve | QuantileEstimates) -> Curve | None:
 
 def _chapter(release: _Release) -> Chapter:
     """One chapter of all readings: the first that has a chart, and the tables that the others add."""
-    found = [chapter_of(estimate, release.truth) for estimate in release.estimates]
-    main = next((chapter for chapter in found if chapter.pictures), found[0])
-    others = (chapter for chapter in found if chapter is not main)
+    results = [chapter_of(estimate, release.truth) for estimate in release.estimates]
+    main = next((chapter for chapter in results if chapter.pictures), results[0])
+    others = (chapter for chapter in results if chapter is not main)
     tables: dict[Html | None, None] = dict.fromkeys(chain(main.tables, *(chapter.tables for chapter in others)))
     return dataclasses.replace(main, tables=tuple(tables))
 
@@ -128,7 +128,7 @@ def _shared(titles: Sequence[str]) -> list[list[int]]:
     places: dict[str, list[int]] = {}
     for i, title in enumerate(titles):
         places.setdefault(title, []).append(i)
-    return [found for found in places.values() if len(found) > 1]
+    return [each for each in places.values() if len(each) > 1]
 
 
 def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
@@ -428,11 +428,11 @@ def _total(chapters: list[Chapter]) -> Html | None:
         entry = next(chapter.provenance for chapter in private if chapter.provenance.release_id == release_id)
         assert entry.privacy is not None
         rows.append((", ".join(dict.fromkeys(subjects)), [words.amount(entry.privacy)]))
-    found = totals([chapter.provenance for chapter in private])
+    result = totals([chapter.provenance for chapter in private])
     return tag(
         "section",
         tag("h2", "Total price"),
-        *(piece for total in found for piece in _total_words(total, alone=len(found) == 1)),
+        *(piece for total in result for piece in _total_words(total, alone=len(result) == 1)),
         table("Price of each release", ["Release", "Price"], rows),
         class_="total",
     )

@@ -65,7 +65,7 @@ class Chapter:
 
 def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
     """The section of one release."""
-    shown = [found for found in chapter.tables if found is not None]
+    shown = [each for each in chapter.tables if each is not None]
     return tag(
         "article",
         tag("h2", chapter.title, id=f"release-{number}"),
@@ -97,10 +97,10 @@ def _useless(chapter: Chapter) -> Html | None:
 def _pictures(chapter: Chapter, identity: str) -> Html | None:
     if not chapter.pictures:
         return None
-    found = [_picture(picture, f"{identity}-{i + 1}") for i, picture in enumerate(chapter.pictures)]
-    if len(found) > 1:
-        return tag("div", *found, class_="pictures alike" if chapter.alike else "pictures")
-    return tag("div", *found, tag("div", *chapter.beside), class_="pictures even") if chapter.beside else found[0]
+    results = [_picture(picture, f"{identity}-{i + 1}") for i, picture in enumerate(chapter.pictures)]
+    if len(results) > 1:
+        return tag("div", *results, class_="pictures alike" if chapter.alike else "pictures")
+    return tag("div", *results, tag("div", *chapter.beside), class_="pictures even") if chapter.beside else results[0]
 
 
 def _picture(picture: Picture, identity: str) -> Html:

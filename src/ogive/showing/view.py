@@ -145,7 +145,7 @@ class View:
     What must be stated: `name`, `columns`, a `headline` and what is `released`. Everything else has a default.
     """
 
-    found: Any
+    estimate: Any
 
     truth: Any = None
     """The exact estimate beside which a chapter is written; None elsewhere."""
@@ -160,8 +160,8 @@ class View:
     guarantee_first: ClassVar[bool] = False
     """Whether text states the guarantee as the first fact, not beside the title."""
 
-    def __init__(self, found: Any) -> None:
-        self.found = found
+    def __init__(self, result: Any) -> None:
+        self.estimate = result
 
     # what it is called
 
@@ -183,14 +183,14 @@ class View:
     @property
     def subject(self) -> str:
         """What was measured in a word or two, its column where it has one; names the release in a report's tables."""
-        return str(getattr(self.found, "column", self.name))
+        return str(getattr(self.estimate, "column", self.name))
 
     # text and cards
 
     @property
     def guarantee(self) -> str:
         """The guarantee in a clause, as text and cards state it."""
-        return str(self.found.caption)
+        return str(self.estimate.caption)
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
@@ -276,7 +276,7 @@ class View:
         axes = new_axes(ax, size=(7.2, max(1.9, 1.6 + 0.32 * len(known))))
         names, values, low, high = zip(*known, strict=True)
         intervals(axes, names, values, list(zip(low, high, strict=True)), style)
-        about = shown.interval or f"{level(self.found)} intervals"
+        about = shown.interval or f"{level(self.estimate)} intervals"
         axes.set_xlabel(f"{shown.label}; {about[0].lower()}{about[1:]}")
         return self.finish(axes)
 
@@ -284,7 +284,7 @@ class View:
         """Give axes the title, the guarantee and the legend of every picture."""
         from ogive.showing.pictures import caption, legend, lighten
 
-        caption(axes, self.title, self.found.caption, private=self.found.private)
+        caption(axes, self.title, self.estimate.caption, private=self.estimate.private)
         lighten(axes, grid=grid)
         legend(axes)
         return axes
@@ -337,7 +337,7 @@ class View:
 
     def check_truth(self, truth: Any) -> None:
         """Refuse to show what is no exact estimate of the same question beside this one."""
-        if type(truth) is not type(self.found) or truth.private or not self.alike(truth):
+        if type(truth) is not type(self.estimate) or truth.private or not self.alike(truth):
             raise ParameterError(f"the truth for {self.truth_for} must be {self.truth_words}")
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
@@ -373,7 +373,7 @@ class View:
 
         known = true or [None] * len(shown.rows)
         dots = tuple(Dot(*row, truth) for row, truth in zip(shown.rows, known, strict=True))
-        interval = shown.interval or f"{words.percent(self.found.confidence_level)} interval for the population"
+        interval = shown.interval or f"{words.percent(self.estimate.confidence_level)} interval for the population"
         truths = (("truth", shown.truth),) if any(truth is not None for truth in known) else ()
         return DotChart(
             title=title,
@@ -391,9 +391,9 @@ class View:
 
         if truth is not None:
             self.check_truth(truth)
-        found, self.truth = self.found, truth
-        assert found.provenance is not None, "released"
-        exact = truth.view() if truth is not None and found.private else None
+        result, self.truth = self.estimate, truth
+        assert result.provenance is not None, "released"
+        exact = truth.view() if truth is not None and result.private else None
         error, released = (
             tuple(part if isinstance(part, Html) else say(part) for part in parts)
             for parts in (self.error, self.released)
@@ -401,7 +401,7 @@ class View:
         return Chapter(
             title=self.chapter_title,
             subject=self.subject,
-            provenance=found.provenance,
+            provenance=result.provenance,
             headline=self.headline,
             error=error,
             released=released,

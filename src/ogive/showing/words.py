@@ -241,7 +241,7 @@ def kind_words(privacy: Privacy) -> str:
 
 def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
     """What the guarantees on a page do not protect, as pairs of a short name and a sentence."""
-    found = [
+    results = [
         (
             "Bounds and thresholds are public.",
             "They are assumed to be chosen without looking at the records, or found by a release that is priced here. "
@@ -249,7 +249,7 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
         )
     ]
     if any(unit.adjacency is Adjacency.REPLACE for unit in units):
-        found.append(
+        results.append(
             (
                 "The number of records is public.",
                 "The guarantee hides whether one record is replaced by another, but the exact number of records is "
@@ -259,21 +259,21 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
     public = sorted({column for unit in units for column in unit.public})
     if public:
         columns = named_columns(public)
-        found.append(
+        results.append(
             (
                 f"{columns[0].upper()}{columns[1:]} {'is' if len(public) == 1 else 'are'} public.",
                 "Anyone may know these values of every record, so exact counts of them may be published without noise.",
             )
         )
     if any(unit.person is None for unit in units):
-        found.append(
+        results.append(
             (
                 "One record per person.",
                 "The guarantee is for one record. A person with k records is protected k times less: "
                 "multiply epsilon by k (rho by k squared; delta grows by more than k).",
             )
         )
-    found += [
+    results += [
         (
             "Who is a person.",
             f"Rows with the same value in {unit.person} belong to one person, and at most "
@@ -284,7 +284,7 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
         if unit.person is not None
     ]
     return [
-        *found,
+        *results,
         (
             "Facts about everyone.",
             "If a whole population shares a property, these figures show it, and it can be inferred for each member, "

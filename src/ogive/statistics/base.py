@@ -211,9 +211,9 @@ def view_class(kind: Any) -> type[View]:
         module = each.__module__
         for place in (module, f"{module.rpartition('.')[0]}.view"):
             if importlib.util.find_spec(place) is not None:
-                found = getattr(importlib.import_module(place), f"{each.__name__}View", None)
-                if found is not None:
-                    return cast(type[View], found)
+                result = getattr(importlib.import_module(place), f"{each.__name__}View", None)
+                if result is not None:
+                    return cast(type[View], result)
     raise TypeError(f"what people see of {kind.__name__} is not stated: it has no class {kind.__name__}View")
 
 
@@ -387,8 +387,8 @@ def completed(statistic: Statistic[EstimateT], schema: Callable[[], Schema | Non
         return statistic
     asked = inner.completed_by(known)
     wrapped = parted(statistic, asked)
-    found: Statistic[EstimateT] = wrapped[0] if wrapped else asked
-    return found
+    estimate: Statistic[EstimateT] = wrapped[0] if wrapped else asked
+    return estimate
 
 
 def describe(value: Any) -> Any:

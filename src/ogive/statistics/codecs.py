@@ -118,11 +118,11 @@ def codecs_of(kind: Any) -> dict[str, tuple[Codec, bool]]:
     hints = typing.get_type_hints(kind.__init__)  # read in the module of the class, whatever it is called
     fields = {field.name: field for field in dataclasses.fields(kind) if field.name != "provenance"}
     order = [name for name in kind.file_order if name in fields]
-    found = {}
+    result = {}
     for name in (*order, *(each for each in fields if each not in order)):
         own = fields[name].metadata.get(_CODEC) or _of_type(hints[name], name, kind.__name__)
-        found[name] = own, fields[name].metadata.get(_ADDED, False)
-    return found
+        result[name] = own, fields[name].metadata.get(_ADDED, False)
+    return result
 
 
 def write(estimate: Any) -> dict[str, Any]:

@@ -110,10 +110,10 @@ def discover(column: OpenCategories, terms: Terms, *, parameter: str) -> Generat
     """
     query = discovery(column, terms, parameter=parameter)
     answer = yield query
-    found = read(answer.values)
+    result = read(answer.values)
     return Discovered(
-        found.counts,
-        found.missing if column.missing == "count" else None,
+        result.counts,
+        result.missing if column.missing == "count" else None,
         query.threshold if answer.noisy else None,
         query.law if answer.noisy else None,
         answer.total,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ForwardRef, cast
 
 from ogive.errors import DataError, LedgerError, ParameterError, plain
 
@@ -72,7 +72,7 @@ class Kind:
         own = getattr(self.room("statistic"), f"{self.question}Options", None)
         if own is None:
             fields = dataclasses.fields(cast(Any, self.statistic))
-            annotations = {each.name: each.type for each in fields if has_default(each)}
+            annotations = {each.name: ForwardRef(str(each.type)) for each in fields if has_default(each)}
             own = type(f"{self.question}Options", (), {"__annotations__": annotations})
         return cast(type, own)
 

@@ -131,7 +131,7 @@ def takes_options_of(
 
 def entries(text: str, section: str) -> list[tuple[tuple[str, ...], str]]:
     """The entries of a section of a docstring: their names, and their lines."""
-    found: list[tuple[tuple[str, ...], str]] = []
+    results: list[tuple[tuple[str, ...], str]] = []
     within = False
     for line in text.split("\n"):
         if _SECTION.match(line) or (line and not line.startswith(" ")):
@@ -139,10 +139,10 @@ def entries(text: str, section: str) -> list[tuple[tuple[str, ...], str]]:
             continue
         start = _ENTRY.match(line)
         if within and start:
-            found.append((tuple(start[1].split(", ")), line))
-        elif within and found and line.strip():
-            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
-    return found
+            results.append((tuple(start[1].split(", ")), line))
+        elif within and results and line.strip():
+            results[-1] = (results[-1][0], f"{results[-1][1]}\n{line}")
+    return results
 
 
 def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:

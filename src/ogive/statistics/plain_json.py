@@ -276,9 +276,9 @@ class Fields:
         """A list of at least one finite number."""
         values = self.data[name]
         if isinstance(values, list) and set(map(type, values)) == {float}:
-            found = np.array(values, dtype=np.float64)
-            if np.isfinite(found).all():
-                return found
+            result = np.array(values, dtype=np.float64)
+            if np.isfinite(result).all():
+                return result
         if not isinstance(values, list) or not values or not all(map(is_number, values)):
             raise DataError(f"the field {quoted(name)} of {self.what} must be a list of finite numbers")
         return np.array(values, dtype=np.float64)

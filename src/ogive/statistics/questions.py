@@ -40,15 +40,15 @@ def what_of(statistic: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def which_records(statistic: Mapping[str, Any]) -> list[str]:
     """Of which records a statistic is, in words that follow its name; the plain data need not be trusted."""
-    found = []
+    results = []
     while isinstance(statistic, Mapping):
         by, where = statistic.get("by"), statistic.get("where")
         if isinstance(by, str) and isinstance(statistic.get("statistic"), Mapping):
-            found.append(f"by {by}")
+            results.append(f"by {by}")
         if isinstance(where, Mapping):
-            found.append(f"where {condition_words(where)}")
+            results.append(f"where {condition_words(where)}")
         statistic = statistic.get("statistic", ())
-    return found
+    return results
 
 
 def condition_words(plain: Mapping[str, Any]) -> str:
@@ -75,8 +75,8 @@ def subjects(question: Mapping[str, Any]) -> list[str]:
 
 def shown_subjects(question: Mapping[str, Any]) -> tuple[list[str], int]:
     """The first of these names, for a line, and how many more there are."""
-    found = subjects(question)
-    return (found, 0) if len(found) <= _LINE else (found[: _LINE - 1], len(found) - _LINE + 1)
+    result = subjects(question)
+    return (result, 0) if len(result) <= _LINE else (result[: _LINE - 1], len(result) - _LINE + 1)
 
 
 def published_columns(question: Mapping[str, Any]) -> list[str]:
@@ -88,13 +88,13 @@ def published_columns(question: Mapping[str, Any]) -> list[str]:
     if not isinstance(statistic, Mapping) or not isinstance(unit, Mapping) or unit.get("adjacency") != "replace":
         return []
     classes = statistic.get("classes")
-    found = [
+    results = [
         statistic.get("label") if statistic.get("public_labels") is True else None,
         statistic.get("by") if statistic.get("public_groups") is True else None,
         classes.get("column") if isinstance(classes, Mapping) else None,
     ]
     declared = unit.get("public", ())
-    return [column for column in found if isinstance(column, str) and column not in declared]
+    return [column for column in results if isinstance(column, str) and column not in declared]
 
 
 def trust_words(question: Mapping[str, Any]) -> str | None:

@@ -66,13 +66,13 @@ class HypothesisTest(Shown):
 class HypothesisTestView(View):
     """A test in some lines, and as the statistic beside where it lies under the null hypothesis."""
 
-    found: HypothesisTest
+    estimate: HypothesisTest
     guarantee_first = True
 
     @property
     def title(self) -> str:
         """The hypothesis."""
-        return f"Test of: {self.found.hypothesis}"
+        return f"Test of: {self.estimate.hypothesis}"
 
     @property
     def facts_width(self) -> int:  # type: ignore[override]
@@ -82,55 +82,58 @@ class HypothesisTestView(View):
     @property
     def facts(self) -> list[tuple[str, str]]:
         """The statistic and the p-value, and what the p-value counts."""
-        found = self.found
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.defined:
             return [("p-value", "none, since noise or the records leave no statistic")]
-        statistic, expected = (digits.number(each, found.standard_error) for each in (found.statistic, found.expected))
-        sides = "" if found.alternative == "two-sided" else f", alternative: {found.alternative}"
+        statistic, expected = (
+            digits.number(each, estimate.standard_error) for each in (estimate.statistic, estimate.expected)
+        )
+        sides = "" if estimate.alternative == "two-sided" else f", alternative: {estimate.alternative}"
         return [
-            (found.name, f"{statistic}, expected {expected}{sides}"),
-            ("p-value", digits.p_value(found.p_value, 3).removeprefix("= ")),
-            ("method", found.method),
+            (estimate.name, f"{statistic}, expected {expected}{sides}"),
+            ("p-value", digits.p_value(estimate.p_value, 3).removeprefix("= ")),
+            ("method", estimate.method),
         ]
 
     @property
     def columns(self) -> dict[str, Any]:
         """The hypothesis, the statistic and the p-value."""
         names = ("hypothesis", "name", "statistic", "expected", "standard_error", "p_value", "alternative")
-        return {name: [getattr(self.found, name)] for name in names}
+        return {name: [getattr(self.estimate, name)] for name in names}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the expected value with two standard errors on each side, and a line at the statistic."""
-        found = self.found
-        if not found.defined or not math.isfinite(found.standard_error):
-            raise ParameterError(f"there is no statistic to draw of the test of: {found.hypothesis}")
+        estimate = self.estimate
+        if not estimate.defined or not math.isfinite(estimate.standard_error):
+            raise ParameterError(f"there is no statistic to draw of the test of: {estimate.hypothesis}")
         axes = new_axes(ax, size=(7.2, 2.6))
-        reach = _DEVIATIONS * found.standard_error
-        ends = (found.expected - reach, found.expected + reach)
-        intervals(axes, ["expected"], [found.expected], [ends], style)
-        axes.axvline(found.statistic, color="0.3", linewidth=1, linestyle="--", zorder=0)
+        reach = _DEVIATIONS * estimate.standard_error
+        ends = (estimate.expected - reach, estimate.expected + reach)
+        intervals(axes, ["expected"], [estimate.expected], [ends], style)
+        axes.axvline(estimate.statistic, color="0.3", linewidth=1, linestyle="--", zorder=0)
         axes.set_xlabel(
-            f"{found.name}: dashed; expected with {_DEVIATIONS} standard errors: p {digits.p_value(found.p_value)}"
+            f"{estimate.name}: dashed; expected with {_DEVIATIONS} standard errors: p "
+            f"{digits.p_value(estimate.p_value)}"
         )
-        caption(axes, self.title, found.caption, private=found.private)
+        caption(axes, self.title, estimate.caption, private=estimate.private)
         lighten(axes, grid="x")
         return axes
 
 
-def brief(found: HypothesisTest) -> str:
+def brief(estimate: HypothesisTest) -> str:
     """The hypothesis and the p-value in a clause, for the text of an estimate."""
-    if not found.defined:
-        return f"{found.hypothesis}: not tested, since there is no statistic"
-    counted = " (noise included)" if found.private else ""
-    return f"{found.hypothesis}: p {digits.p_value(found.p_value)}{counted}"
+    if not estimate.defined:
+        return f"{estimate.hypothesis}: not tested, since there is no statistic"
+    counted = " (noise included)" if estimate.private else ""
+    return f"{estimate.hypothesis}: p {digits.p_value(estimate.p_value)}{counted}"
 
 
-def sentence(found: HypothesisTest) -> str:
+def sentence(estimate: HypothesisTest) -> str:
     """The result as a sentence of a report."""
-    if not found.defined:
-        return f"Whether {found.hypothesis} was not tested, since there is no statistic."
-    counted = ", with the noise counted" if found.private else ""
-    return f"Test that {found.hypothesis}: p {digits.p_value(found.p_value)}{counted}."
+    if not estimate.defined:
+        return f"Whether {estimate.hypothesis} was not tested, since there is no statistic."
+    counted = ", with the noise counted" if estimate.private else ""
+    return f"Test that {estimate.hypothesis}: p {digits.p_value(estimate.p_value)}{counted}."
 
 
 def check_independent_records(provenance: Provenance | None) -> None:
@@ -185,7 +188,7 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
         return float(beyond.mean())
     from scipy.special import ndtr  # slow to import, and what only asks for a statistic does without
 
-    found = ndtr((moved - reach) / sampling)
+    estimate = ndtr((moved - reach) / sampling)
     if alternative == "two-sided":
-        found = np.minimum(found + ndtr((-moved - reach) / sampling), 1.0)
-    return float(found.mean())
+        estimate = np.minimum(estimate + ndtr((-moved - reach) / sampling), 1.0)
+    return float(estimate.mean())

@@ -167,8 +167,8 @@ class PlainStrategy:
             if field.name == "laws":
                 value = tuple(map(law_from_dict, value))
             values[field.name] = value if reader is None else reader(value)
-        found: Self = kind(**values)
-        return found
+        result: Self = kind(**values)
+        return result
 
 
 @runtime_checkable

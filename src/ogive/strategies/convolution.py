@@ -161,15 +161,15 @@ def _combine(first: UInt64, second: UInt64, prime: int, other: int, inverses: UI
 
 def fast_length(least: int) -> int:
     """The smallest product of powers of 2, 3 and 5 that is not below a length: so long transforms are quick."""
-    found = 1 << (least - 1).bit_length()
+    result = 1 << (least - 1).bit_length()
     five = 1
-    while five < found:
+    while five < result:
         odd = five
-        while odd < found:
-            found = min(found, odd << (-(-least // odd) - 1).bit_length())
+        while odd < result:
+            result = min(result, odd << (-(-least // odd) - 1).bit_length())
             odd *= 3
         five *= 5
-    return found
+    return result
 
 
 class Convolver:

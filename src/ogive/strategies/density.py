@@ -224,8 +224,8 @@ def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, sta
         turned = shares * residual
         gradient = mass * (turned @ values - turned.sum() * (shares @ values)) - scaled
         tried = scaled + cho_solve(factor, gradient)
-        found = at(tried)
-        if not found[0] < objective:
+        result = at(tried)
+        if not result[0] < objective:
             if fresh:  # too long a step: damp it, unless no step helps any more
                 damping = max(8 * damping, 0.1)
                 if damping > 1e6:
@@ -234,8 +234,8 @@ def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, sta
                 linear, fresh, moved = slopes_at(shares), True, 0.0
             factor = cho_factor(linear[2] + damping * np.eye(len(scaled)))
             continue
-        last, gain = gain, objective - found[0]
-        scaled, (objective, shares, residual) = tried, found
+        last, gain = gain, objective - result[0]
+        scaled, (objective, shares, residual) = tried, result
         moved += gain
         if gain < _DONE:
             break
@@ -389,17 +389,17 @@ class Search:
         score, kept = self.score, list[Float64]()
         for atom in atoms:
             score = score + self.shift(atom)
-            chance, found = _chance(*self.single(score))
+            chance, result = _chance(*self.single(score))
             if chance > _KEPT:
-                kept.append(found)
-                score = score - self.shift(found)
+                kept.append(result)
+                score = score - self.shift(result)
         before = len(kept)
         while len(kept) < _MOST:
-            chance, found = _chance(*self.single(score))
+            chance, result = _chance(*self.single(score))
             if chance < _ADDED:
                 break
-            kept.append(found)
-            score = score - self.shift(found)
+            kept.append(result)
+            score = score - self.shift(result)
         return kept, len(kept) - before
 
 
@@ -408,10 +408,10 @@ def _mills(z: Float64, normal: Float64, below: Float64) -> Float64:
     from scipy.special import erfcx  # slow to import
 
     usual = z > _FAR_BELOW
-    found = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
+    result = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
     # far below, where two large numbers would nearly cancel
     far = np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2))
-    return np.asarray(np.where(usual, found, far))
+    return np.asarray(np.where(usual, result, far))
 
 
 def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:
@@ -467,9 +467,9 @@ class Fitting:
         candidates = [smooth]
         stiff = self._candidate([], [STIFF])
         for first in (smooth, stiff):
-            found = self._with_atoms(first)
-            if found is not None:
-                candidates.append(found)
+            result = self._with_atoms(first)
+            if result is not None:
+                candidates.append(result)
         best = max(each.evidence(each.best) for each in candidates)
         total, weights = np.zeros(self.likelihood.size), 0.0
         for candidate in candidates:

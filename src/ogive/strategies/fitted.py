@@ -103,10 +103,10 @@ def kept_residual(residual: Float64, energies: Sequence[Float64]) -> Float64:
     for details, noise in zip(haar(residual), energies, strict=True):
         count = len(details)
         block = min(count, BLOCK)
-        found, expected = np.square(details).reshape(-1, block).sum(axis=1), noise.reshape(-1, block).sum(axis=1)
-        busy = count >= BLOCK and found.sum() > (1 + _BUSY * np.sqrt(2 / count)) * expected.sum()
+        result, expected = np.square(details).reshape(-1, block).sum(axis=1), noise.reshape(-1, block).sum(axis=1)
+        busy = count >= BLOCK and result.sum() > (1 + _BUSY * np.sqrt(2 / count)) * expected.sum()
         factor = _BUSY_FACTOR if busy else _FACTOR + _SHORT / np.sqrt(block)
-        together = np.repeat(_left(factor * expected, found), block)
+        together = np.repeat(_left(factor * expected, result), block)
         kept.append(details * np.maximum(together, _left(_ALONE * noise, np.square(details))))
     return inverse_haar(kept)[: len(residual)]
 

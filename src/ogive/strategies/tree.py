@@ -241,19 +241,19 @@ def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, ro
 @njit(steps=lambda top, smallest, room: 4 * min(room, 2**top))
 def _chains(top: int, smallest: int, room: int) -> Int64:
     """Chains of exponents 0 < a_1 < ... <= top with steps of `smallest` to 8, one per row, padded with -1."""
-    found = np.full((room, MAX_LAPLACE_LEVELS), -1, dtype=np.int64)
-    found[0, 0] = 0
+    result = np.full((room, MAX_LAPLACE_LEVELS), -1, dtype=np.int64)
+    result[0, 0] = 0
     count, position = 1, 0
     while position < count:
-        levels = np.sum(found[position] >= 0)
+        levels = np.sum(result[position] >= 0)
         if levels < MAX_LAPLACE_LEVELS:
-            for exponent in range(found[position, levels - 1] + smallest, top + 1):
-                if exponent - found[position, levels - 1] <= 8 and count < room:
-                    found[count] = found[position]
-                    found[count, levels] = exponent
+            for exponent in range(result[position, levels - 1] + smallest, top + 1):
+                if exponent - result[position, levels - 1] <= 8 and count < room:
+                    result[count] = result[position]
+                    result[count, levels] = exponent
                     count += 1
         position += 1
-    return found[:count]
+    return result[:count]
 
 
 @njit(steps=lambda size, chains, exponent, known, rounds: 10 * (rounds + 1) * chains.size)

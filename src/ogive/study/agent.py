@@ -226,12 +226,12 @@ class Agent:
 
     def results(self) -> dict[str, dict[str, Any]]:
         """What was released so far, by the name of the release, as plain data."""
-        found = {}
+        result = {}
         for number, release in enumerate(self.study.releases):
             stored = self._merged(number) if self._curator is not None else self._payment(number).stored()
             if stored is not None:
-                found[release.name] = stored
-        return found
+                result[release.name] = stored
+        return result
 
     def _answer(self, data: bytes) -> bytes:
         question = Question.from_bytes(data, coordinator=self.study.coordinator)
@@ -331,8 +331,8 @@ class Agent:
     def _merged(self, number: int) -> dict[str, Any] | None:
         with self._store.read() as kept:
             stored = kept.get(_merged_name(number))
-        found: dict[str, Any] | None = None if stored is None else json.loads(stored)
-        return found
+        results: dict[str, Any] | None = None if stored is None else json.loads(stored)
+        return results
 
     def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""

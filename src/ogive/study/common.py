@@ -56,18 +56,18 @@ def check_fields(given: Mapping[str, Any], where: str, known: Collection[str]) -
 
 
 def read_table(data: Mapping[str, Any], field: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
-    found = data.get(field, default)
-    if not isinstance(found, dict):
+    result = data.get(field, default)
+    if not isinstance(result, dict):
         raise ParameterError(f"the study needs a table [{field}]")
-    return found
+    return result
 
 
 def read_tables(data: Mapping[str, Any], field: str, least: int) -> list[dict[str, Any]]:
-    found = data.get(field)
-    if not isinstance(found, list) or len(found) < least or not all(isinstance(each, dict) for each in found):
+    result = data.get(field)
+    if not isinstance(result, list) or len(result) < least or not all(isinstance(each, dict) for each in result):
         number = "one table" if least == 1 else f"{least} tables"
         raise ParameterError(f"the study needs at least {number} [[{field}]]")
-    return found
+    return result
 
 
 def read_text(data: Mapping[str, Any], field: str, default: str) -> str:
@@ -255,15 +255,15 @@ def _deep() -> ParameterError:
 
 
 def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
-    found = []
+    results = []
     for number, given in enumerate(read_tables(data, "release", 1), 1):
         called = read_name(given.get("name"), f"release {number}")
         try:
-            found.append(StudyRelease(called, _statistic(given), read_privacy(given.get("privacy"), "privacy")))
+            results.append(StudyRelease(called, _statistic(given), read_privacy(given.get("privacy"), "privacy")))
         except OgiveError as problem:
             raise problem.prefixed(f"release {called}") from None
-    check_different([release.name for release in found], "releases")
-    return tuple(found)
+    check_different([release.name for release in results], "releases")
+    return tuple(results)
 
 
 def _labels(given: Mapping[str, Any]) -> Labels:

@@ -450,18 +450,18 @@ class Coordinator:
 
     def _resume(self) -> None:
         with self._store.read() as kept:
-            waiting = any(found.state in ("running", "requested") for found in progress(kept, self.study).values())
+            waiting = any(each.state in ("running", "requested") for each in progress(kept, self.study).values())
         if waiting:
             with self._store.write() as kept:
                 self._resume_in(kept)
 
     def _resume_in(self, kept: Kept) -> bool:
         """Go on with the release that is running, or begin the next that was asked for; True."""
-        found = progress(kept, self.study)
+        results = progress(kept, self.study)
         for state in ("running", "requested"):
-            for name in found:
-                if found[name].state == state and self._session is None:
-                    self._begin(kept, _number_of(self.study, name), replace(found[name], state="running"))
+            for name in results:
+                if results[name].state == state and self._session is None:
+                    self._begin(kept, _number_of(self.study, name), replace(results[name], state="running"))
         return True
 
     def _begin(self, kept: Kept, number: int, running: Progress) -> None:
@@ -517,24 +517,24 @@ def request(store: Store, study: Study, name: str) -> None:
     with store.read() as kept:
         before = progress(kept, study)
     if name not in before:
-        check_together(study, [each for each, found in before.items() if found.is_paid], name)
+        check_together(study, [each for each, one in before.items() if one.is_paid], name)
     with store.write() as kept:
         kept.put_new(_of(number, "progress"), Progress("requested").to_bytes())
 
 
 def progress(kept: Kept, study: Study) -> dict[str, Progress]:
-    found = {}
+    results = {}
     for number, release in enumerate(study.releases):
         stored = kept.get(_of(number, "progress"))
         if stored is not None:
-            found[release.name] = Progress.from_bytes(stored)
-    return found
+            results[release.name] = Progress.from_bytes(stored)
+    return results
 
 
 def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
     stored = kept.get(_of(_number_of(study, name), "result"))
-    found: dict[str, Any] | None = None if stored is None else json.loads(stored)
-    return found
+    results: dict[str, Any] | None = None if stored is None else json.loads(stored)
+    return results
 
 
 def unread(kept: Kept, study: Study, name: str) -> tuple[int, ...]:
@@ -599,17 +599,17 @@ def in_the_sum(release: Mapping[str, Any], parties: Sequence[Mapping[str, Any]])
     return f"{len(members)} of {len(parties)}" + (f", without {', '.join(others)}" if others else "")
 
 
-def _release(name: str, privacy: str, found: Progress | None, names: list[str]) -> dict[str, Any]:
-    if found is None:
+def _release(name: str, privacy: str, item: Progress | None, names: list[str]) -> dict[str, Any]:
+    if item is None:
         return {"name": name, "privacy": privacy, "state": "not requested"}
     return {
         "name": name,
         "privacy": privacy,
-        "state": found.state,
-        "query": found.query + 1,
-        "attempt": found.attempt + 1,
-        "step": Stage(found.stage).word if found.state == "running" else None,
-        "members": [names[number - 1] for number in found.members],
-        "reason": found.reason or None,
-        "failed": list(found.failed),
+        "state": item.state,
+        "query": item.query + 1,
+        "attempt": item.attempt + 1,
+        "step": Stage(item.stage).word if item.state == "running" else None,
+        "members": [names[number - 1] for number in item.members],
+        "reason": item.reason or None,
+        "failed": list(item.failed),
     }

@@ -124,8 +124,8 @@ def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Esti
     assert study.options is not None, "what was merged is no answer to a query"
     release = study.releases[number]
     where: Any = getattr(release.statistic, "where", None)
-    found: Estimate = outcome.estimate
-    return found.with_provenance(
+    estimate: Estimate = outcome.estimate
+    return estimate.with_provenance(
         Provenance(
             release_id=release_digest(study, number)[:_RELEASE_ID_BYTES].hex(),
             statistic=innermost(release.statistic).name,

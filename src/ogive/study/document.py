@@ -172,7 +172,7 @@ class Study(_Role):
 
 def _members(data: Mapping[str, Any], what: str, several: str, *, first: int) -> tuple[Member, ...]:
     sealed = what == "server"
-    found = []
+    results = []
     for number, given in enumerate(common.read_tables(data, what, 2), first):
         common.check_fields(given, f"a [[{what}]]", {"name", "key", "sealing"} if sealed else {"name", "key"})
         name = common.read_name(given.get("name"), f"{what} {number}")
@@ -183,12 +183,12 @@ def _members(data: Mapping[str, Any], what: str, several: str, *, first: int) ->
                 f"the sealing key of server {name} is none that anything can be encrypted to; it must be what ogive "
                 "study keys --sealing prints"
             )
-        found.append(Member(name, key, sealing))
-    common.check_different([each.name for each in found], several)
-    _check_keys([each.key for each in found], several)
+        results.append(Member(name, key, sealing))
+    common.check_different([each.name for each in results], several)
+    _check_keys([each.key for each in results], several)
     if sealed:
-        _check_keys([each.sealing for each in found], several)
-    return tuple(found)
+        _check_keys([each.sealing for each in results], several)
+    return tuple(results)
 
 
 def _check_keys(keys: list[bytes], several: str) -> None:
@@ -300,9 +300,9 @@ def _people(given: Any) -> tuple[bytes, ...]:
         raise ParameterError(
             f"the study needs people, a list of at least {_FEWEST_PEOPLE} keys that ogive study keys prints"
         )
-    found = tuple(common.read_key(each, f"person {number}") for number, each in enumerate(given, 1))
-    _check_keys(list(found), "people")
-    return found
+    result = tuple(common.read_key(each, f"person {number}") for number, each in enumerate(given, 1))
+    _check_keys(list(result), "people")
+    return result
 
 
 # --- Servers that add up what people upload
@@ -341,8 +341,8 @@ class ServersStudy(_Role):
     @cached_property
     def collected(self) -> tuple[AggregateUploads, ...]:
         """What each client uploads: for every aggregate that a release asks for, in the order of the releases."""
-        found = dict.fromkeys(each for release in self.releases for each in _uploaded(self, release))
-        return tuple(AggregateUploads(Layout(each), decided(self.terms.uploads, each, self.records)) for each in found)
+        result = dict.fromkeys(each for release in self.releases for each in _uploaded(self, release))
+        return tuple(AggregateUploads(Layout(each), decided(self.terms.uploads, each, self.records)) for each in result)
 
     def uploaded(self, query: LinearQuery) -> tuple[int, LinearQuery]:
         """Which of `collected` answers a query, and the query as one about that."""
@@ -440,12 +440,12 @@ def _uploaded(study: ServersStudy, release: StudyRelease) -> list[Aggregate]:
 
 
 def _whatever_sums(
-    study: ServersStudy, release: StudyRelease, found: list[Aggregate], others: list[Aggregate]
+    study: ServersStudy, release: StudyRelease, result: list[Aggregate], others: list[Aggregate]
 ) -> list[Aggregate]:
     """The aggregates from which follow those that were asked for of some records and of others."""
-    if found == others:
-        return found
-    narrow = finest([*found, *others])
+    if result == others:
+        return result
+    narrow = finest([*result, *others])
     if narrow is None:
         raise ParameterError(
             f"release {release.name}: {innermost(release.statistic).name} asks for sums that follow from its "
@@ -465,7 +465,7 @@ def _without_noise(study: ServersStudy, release: StudyRelease, *, alike: bool) -
     """
     privacy = ZeroConcentratedDP(1) if isinstance(release.privacy, ApproxDP) else release.privacy
     terms = dataclasses.replace(terms_of(study, release), privacy=privacy, private=False, simulations=0)
-    found: dict[Aggregate, None] = {}
+    results: dict[Aggregate, None] = {}
     try:
         procedure = settled(release.statistic, study.unit).questions(terms)
         query = next(procedure)
@@ -474,24 +474,24 @@ def _without_noise(study: ServersStudy, release: StudyRelease, *, alike: bool) -
             if reason is not None:
                 raise UnsupportedError(reason)
             assert isinstance(query, LinearQuery), "servers serve no other"
-            found[query.aggregate] = None
+            results[query.aggregate] = None
             # without noise nothing is smoothed, so an installation without solvers follows every method
             query = procedure.send(dataclasses.replace(_imagined(study, query, alike=alike), noisy=False))
     except StopIteration:
         pass
     except OgiveError as problem:
-        if not found:
+        if not results:
             raise problem.prefixed(f"release {release.name}") from None
-    return list(found)
+    return list(results)
 
 
 def _asked(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
     """What a release asks sums of, if its answers are those of imagined records, all alike or not."""
-    found: dict[Aggregate, None] = {}
+    results: dict[Aggregate, None] = {}
     answers: list[Answer] = []
     step = course(study, release, answers)
     while isinstance(step, Step) and len(answers) < _LOOKED_AHEAD:
-        found[step.query.aggregate] = None
+        results[step.query.aggregate] = None
         if study.organizations:
             check_range(
                 step.query, records=study.records, servers=len(study.servers), honest=study.terms.honest, modulus=P
@@ -501,7 +501,7 @@ def _asked(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[A
             step = course(study, release, answers)
         except OgiveError:  # there is nothing to say of these; what else it asks has the same aggregate
             break
-    return list(found)
+    return list(results)
 
 
 def _imagined(study: ServersStudy, query: LinearQuery, *, alike: bool) -> Answer:

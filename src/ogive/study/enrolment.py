@@ -326,8 +326,8 @@ class Tokens:
         self._digests = dict(digests)
 
     def party(self, token: str) -> int | None:
-        found = token_digest(token)
-        matching = [number for number, kept in self._digests.items() if hmac.compare_digest(kept, found)]
+        result = token_digest(token)
+        matching = [number for number, kept in self._digests.items() if hmac.compare_digest(kept, result)]
         return matching[0] if matching else None
 
     def to_text(self, study: Study) -> str:
@@ -339,11 +339,11 @@ class Tokens:
             lines = read_bytes(path, _LARGEST_TOKENS, "the list of tokens").decode().replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
             raise ParameterError(f"{plain(path)} is no list of tokens") from None
-        found = dict(line.split(" ", 1) for line in lines if line.count(" ") == 1)
-        lacking = [party.name for party in study.parties if len(found.get(party.name, "")) != 2 * TOKEN_BYTES]
+        result = dict(line.split(" ", 1) for line in lines if line.count(" ") == 1)
+        lacking = [party.name for party in study.parties if len(result.get(party.name, "")) != 2 * TOKEN_BYTES]
         if lacking:
             raise ParameterError(f"{plain(path)} has no token of party {plain(lacking[0])}")
-        return Tokens({number: found[party.name] for number, party in enumerate(study.parties, 1)})
+        return Tokens({number: result[party.name] for number, party in enumerate(study.parties, 1)})
 
 
 # --- The folder of the service, with certificates and tokens

@@ -189,10 +189,10 @@ def read_answer(reader: Reader) -> Answer:
 
 def read_answers(data: bytes) -> tuple[Answer, ...]:
     reader = Reader(data, "list of opened sums")
-    found = []
+    results = []
     while reader.left:
-        found.append(read_answer(reader))
-    return tuple(found)
+        results.append(read_answer(reader))
+    return tuple(results)
 
 
 # --- The aggregation of one measurement, on which every participant agrees alone

@@ -38,8 +38,8 @@ class Kept:
         self._connection = connection
 
     def get(self, name: str) -> bytes | None:
-        found = self._connection.execute(select(_KEPT.c.value).where(_KEPT.c.name == name)).scalar_one_or_none()
-        return None if found is None else bytes(found)
+        result = self._connection.execute(select(_KEPT.c.value).where(_KEPT.c.name == name)).scalar_one_or_none()
+        return None if result is None else bytes(result)
 
     def put(self, name: str, value: bytes) -> None:
         changed = self._connection.execute(update(_KEPT).where(_KEPT.c.name == name).values(value=value))
@@ -54,8 +54,8 @@ class Kept:
         return earlier
 
     def names(self, front: str) -> list[str]:
-        found = self._connection.execute(select(_KEPT.c.name).where(_KEPT.c.name.startswith(front, autoescape=True)))
-        return sorted(found.scalars())
+        result = self._connection.execute(select(_KEPT.c.name).where(_KEPT.c.name.startswith(front, autoescape=True)))
+        return sorted(result.scalars())
 
     def drop_one(self, name: str) -> None:
         self._connection.execute(delete(_KEPT).where(_KEPT.c.name == name))

@@ -185,8 +185,8 @@ def _last_change(folder: Path) -> float:
 
 def _mark(report: bytes) -> bytes:
     """What tells reports apart; never zeros."""
-    found = hashlib.sha256(report).digest()[:_MARK_BYTES]
-    return found if any(found) else b"\1" * _MARK_BYTES
+    result = hashlib.sha256(report).digest()[:_MARK_BYTES]
+    return result if any(result) else b"\1" * _MARK_BYTES
 
 
 def _another() -> OtherReportError:

@@ -375,11 +375,11 @@ def reportable() -> str:
         if kind.owners and (owners := kind.command_options.owners) is not None:
             methods = tuple(each for each in owners.get("method", ()) if each != "auto")
             by_methods.setdefault(methods, []).append(kind.name)
-    found = []
+    results = []
     for methods, names in by_methods.items():
         written = [f"`{each!r}`" if number else f"`method={each!r}`" for number, each in enumerate(methods)]
-        found.append(" with ".join(filter(None, [_either(names, "and"), _either(written, "or")])))
-    return f"what owners can report: {_either(found, 'or')}"
+        results.append(" with ".join(filter(None, [_either(names, "and"), _either(written, "or")])))
+    return f"what owners can report: {_either(results, 'or')}"
 
 
 def _met() -> str:

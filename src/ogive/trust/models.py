@@ -43,10 +43,10 @@ def __getattr__(name: str) -> object:
 
 
 def model_named(name: str) -> type[TableModel]:
-    found = cast(type[TableModel], _found(MODELS[among(name, "trust", MODELS)]))
-    if found.name != name:
-        raise TypeError(f"{MODELS[name]} is listed as {name}, and its options are those of {found.name}")
-    return found
+    result = cast(type[TableModel], _found(MODELS[among(name, "trust", MODELS)]))
+    if result.name != name:
+        raise TypeError(f"{MODELS[name]} is listed as {name}, and its options are those of {result.name}")
+    return result
 
 
 def options_named(name: str) -> type[TrustOptions]:

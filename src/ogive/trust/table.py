@@ -249,10 +249,10 @@ class SeveralTables(TableModel):
         return frozenset()
 
     def data_digest(self) -> bytes:
-        found = hashlib.sha256(b"ogive parties\n")
+        result = hashlib.sha256(b"ogive parties\n")
         for digest in _at_each(self.parties, Records.digest):
-            found.update(digest)
-        return found.digest()
+            result.update(digest)
+        return result.digest()
 
     def schema(self) -> Schema:
         """What the columns hold at the first party who has any records; all parties have the same columns."""
@@ -260,8 +260,8 @@ class SeveralTables(TableModel):
         return dataclasses.replace(first, with_missing=self._with_missing)
 
     def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:
-        found = {name for each in self.parties for name in each.schema().with_missing(columns)}
-        return tuple(name for name in columns if name in found)
+        result = {name for each in self.parties for name in each.schema().with_missing(columns)}
+        return tuple(name for name in columns if name in result)
 
     def check_columns(self, columns: Sequence[str]) -> None:
         for records in self.parties:
@@ -275,8 +275,8 @@ def _at_each(
     for number, records in enumerate(parties):
         if number + 1 not in without:
             with naming(number, len(parties)):
-                found = read(records)
-            yield found
+                result = read(records)
+            yield result
 
 
 def read_parties(

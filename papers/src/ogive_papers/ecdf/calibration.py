@@ -63,14 +63,14 @@ def calibration_errors(setting: Setting, seed: int, data: Places) -> Numbers:
     name, epsilon = str(setting["data set"]), float(setting["epsilon"])
     table, truth = records(name, data)
     _, source = streams(seed)
-    found: dict[str, list[float]] = {PAPER: [], OURS: [], DEBIASED: []}
+    results: dict[str, list[float]] = {PAPER: [], OURS: [], DEBIASED: []}
     for _ in range(2):
         paper, ours = (_release(table, constants, epsilon, source) for constants in ("paper", "exact"))
-        found[PAPER].append(paper.statistic if paper.defined else 0.0)
-        found[OURS].append(ours.statistic if ours.defined else 0.0)
-        found[DEBIASED].append(ours.debiased_statistic if ours.defined else 0.0)
+        results[PAPER].append(paper.statistic if paper.defined else 0.0)
+        results[OURS].append(ours.statistic if ours.defined else 0.0)
+        results[DEBIASED].append(ours.debiased_statistic if ours.defined else 0.0)
     numbers = {EXPECTED: truth.groups[0].expected[1]}
-    for kind, (first, second) in found.items():
+    for kind, (first, second) in results.items():
         error = abs(first / truth.statistic - 1)
         numbers[kind] = error**2
         numbers[f"log10 error, {kind}"] = math.log10(max(error, SMALLEST))

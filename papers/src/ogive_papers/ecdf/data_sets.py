@@ -48,9 +48,9 @@ class DataSet(Labelled):
                     return place
             else:
                 for pattern in self.files:
-                    found = sorted(place.glob(pattern))
-                    if found:
-                        return found[0]
+                    result = sorted(place.glob(pattern))
+                    if result:
+                        return result[0]
         return None
 
 

@@ -64,8 +64,8 @@ def invert(curve: Float64, probabilities: Float64) -> Float64:
     """Algorithm 1 on the step function with the given values at i / N, for each probability."""
     size = curve.size
     evaluate = step_function(curve)
-    found = (bisect_domain(evaluate, p, low=0.0, high=1.0, precision=1 / size) for p in probabilities.tolist())
-    return np.fromiter(found, np.float64, probabilities.size)
+    result = (bisect_domain(evaluate, p, low=0.0, high=1.0, precision=1 / size) for p in probabilities.tolist())
+    return np.fromiter(result, np.float64, probabilities.size)
 
 
 def step_function(curve: Float64) -> Callable[[float], float]:

@@ -86,13 +86,13 @@ def exact_curve(scores: Float64, positive: Bool) -> Points:
 @lru_cache(maxsize=8)
 def scored(name: str, places: Places, records: int) -> tuple[Evaluation, Int64, Points]:
     """Predictions for records of a data set (0: all), their counts per class and bin, and their exact curve."""
-    found = evaluate(DATA_SETS[name], places)
+    result = evaluate(DATA_SETS[name], places)
     if records:
-        found = found.part(records)
-    scores = 1.0 - found.probabilities
+        result = result.part(records)
+    scores = 1.0 - result.probabilities
     bins = Grid.linear(0, 1, bins=THRESHOLDS).bin_of(scores)
-    counts = [np.bincount(bins[which], minlength=THRESHOLDS) for which in (~found.positive, found.positive)]
-    return found, np.stack(counts).astype(np.int64), exact_curve(scores, found.positive)
+    counts = [np.bincount(bins[which], minlength=THRESHOLDS) for which in (~result.positive, result.positive)]
+    return result, np.stack(counts).astype(np.int64), exact_curve(scores, result.positive)
 
 
 def release_curves(
@@ -120,10 +120,10 @@ def our_curve(evaluation: Evaluation, epsilon: float, source: KeyedSource) -> Po
     """The library's release at the same guarantee."""
     wanted = Roc("score", "label", bounds=(0, 1), bins=THRESHOLDS, positive_when="low")
     trust = Central(Records.of(evaluation.columns))
-    found = release(wanted, trust=trust, privacy=PureDP(epsilon), adjacency=Adjacency.REPLACE, source=source)
-    if not found.defined:
+    result = release(wanted, trust=trust, privacy=PureDP(epsilon), adjacency=Adjacency.REPLACE, source=source)
+    if not result.defined:
         return Points.of(np.zeros((2, THRESHOLDS)))
-    return Points(found.fpr, found.tpr)
+    return Points(result.fpr, result.tpr)
 
 
 def curve_errors(setting: Setting, seed: int, data: Places) -> Numbers:
@@ -158,8 +158,8 @@ def point_errors(curves: Mapping[str, Points], counts: Int64) -> Numbers:
     numbers: Numbers = {}
     for name in PRIVATE:
         errors = [
-            float(np.sqrt(weights @ np.square(found[1:] - exact[1:])))
-            for found, exact in ((curves[name].x, binned.x), (curves[name].y, binned.y))
+            float(np.sqrt(weights @ np.square(each[1:] - exact[1:])))
+            for each, exact in ((curves[name].x, binned.x), (curves[name].y, binned.y))
         ]
         numbers[f"point error, {name}"] = math.hypot(*errors)
         if name == RAW:

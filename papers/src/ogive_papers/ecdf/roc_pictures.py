@@ -51,13 +51,13 @@ GROWTH = 2.0
 def settings(quick: bool, *, data_set: DataSet, epsilon: float, compare: bool) -> tuple[Setting, ...]:
     """One release to look at, repeated ones to judge, and these with a tenth of the records."""
     common: Setting = {"data set": data_set.name, "epsilon": epsilon}
-    found: list[Setting] = [
+    results: list[Setting] = [
         {**common, "show": CURVES, "records": 0, "runs": 1},
         {**common, "show": ERRORS, "records": 0},
     ]
     if compare:
-        found.append({**common, "show": ERRORS, "records": round(TENTH * data_set.rows / 2)})
-    return tuple(found)
+        results.append({**common, "show": ERRORS, "records": round(TENTH * data_set.rows / 2)})
+    return tuple(results)
 
 
 def judge_noise(summary: Summary, *, data_set: DataSet) -> tuple[Check, ...]:

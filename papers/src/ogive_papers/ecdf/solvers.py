@@ -49,18 +49,18 @@ def solve_paper(noisy: Float64, power: int, *, top: float = 1.0) -> tuple[Float6
     options = {"show_progress": False}
     if power == 2:
         identity = sparse.eye_array(nodes)
-        found = solvers.qp(_spmatrix(2 * identity), matrix(np.zeros(nodes)), _spmatrix(falls), matrix(bound),
+        result = solvers.qp(_spmatrix(2 * identity), matrix(np.zeros(nodes)), _spmatrix(falls), matrix(bound),
                            options=options)  # fmt: skip
-        corrections = np.array(found["x"]).ravel()
+        corrections = np.array(result["x"]).ravel()
     else:
         # nu = up - down with up, down >= 0
         constraints = sparse.vstack([sparse.hstack([falls, -falls]), -sparse.eye_array(2 * nodes)])
         limits = np.concatenate([bound, np.zeros(2 * nodes)])
-        found = solvers.lp(matrix(np.ones(2 * nodes)), _spmatrix(constraints), matrix(limits), options=options)
-        both = np.array(found["x"]).ravel()
+        result = solvers.lp(matrix(np.ones(2 * nodes)), _spmatrix(constraints), matrix(limits), options=options)
+        both = np.array(result["x"]).ravel()
         corrections = both[:nodes] - both[nodes:]
-    if found["status"] != "optimal":
-        raise ArithmeticError(f"cvxopt ended with status {found['status']}")
+    if result["status"] != "optimal":
+        raise ArithmeticError(f"cvxopt ended with status {result['status']}")
     return noisy + above @ corrections, float((np.abs(corrections) ** power).sum())
 
 

@@ -52,9 +52,9 @@ def _row_checks(row: Row) -> tuple[Check, ...]:
         return (Check(claim, Outcome.UNDECIDED, absence(data_set)),)
     checks = []
     for quantity, words, tolerance, printed, form in claims:
-        found = row.cells[quantity].mean
-        outcome = Outcome.HOLDS if abs(found - printed) <= tolerance else Outcome.FAILS
-        evidence = f"found {form.format(found)}"
+        result = row.cells[quantity].mean
+        outcome = Outcome.HOLDS if abs(result - printed) <= tolerance else Outcome.FAILS
+        evidence = f"found {form.format(result)}"
         checks.append(Check(f"{data_set.title}: {words}", outcome, evidence, essential=quantity != INSTANCES))
     return tuple(checks)
 
@@ -73,11 +73,11 @@ def draw(summary: Summary, figure: Figure) -> None:
         data_set = DATA_SETS[str(row.setting["data set"])]
         printed = (str(data_set.instances), f"{data_set.share:.3f}", str(data_set.features))
         if absent(row, data_set):
-            found = ("no file", "", "")
+            result = ("no file", "", "")
         else:
             cells = row.cells
-            found = (f"{cells[INSTANCES].mean:.0f}", f"{cells[SHARE].mean:.4f}", f"{cells[FEATURES].mean:.0f}")
-        lines.append([data_set.title, *(text for pair in zip(printed, found, strict=True) for text in pair)])
+            result = (f"{cells[INSTANCES].mean:.0f}", f"{cells[SHARE].mean:.4f}", f"{cells[FEATURES].mean:.0f}")
+        lines.append([data_set.title, *(text for pair in zip(printed, result, strict=True) for text in pair)])
     names = [f"{name}, {how}" for name in (INSTANCES, SHARE, FEATURES) for how in ("printed", "found")]
     table = axes.table(
         [["data set", *(name.replace(", ", ",\n") for name in names)], *lines], loc="center", cellLoc="right",

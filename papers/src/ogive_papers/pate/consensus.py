@@ -68,19 +68,19 @@ def in_bin(quantity: str, place: int, bins: int, mechanism: str = "") -> str:
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     """One run at one place of a panel."""
     generator, source = streams(seed)
-    found = drawn(data, generator, int(setting["asked"]))
+    result = drawn(data, generator, int(setting["asked"]))
     if setting["panel"] == SHARES:
         bins, compared = int(setting["bins"]), {name: MECHANISMS[name] for name in COMPARED}
-        return {**by_share(found.votes, bins, compared), **_costs_by_share(found.votes, bins)}
+        return {**by_share(result.votes, bins, compared), **_costs_by_share(result.votes, bins)}
     mechanism = MECHANISMS[str(setting["mechanism"])]
-    labels = mechanism.answer(found.votes, source=source)
+    labels = mechanism.answer(result.votes, source=source)
     answered = labels >= 0
-    taught = {} if found.rows is None else {STUDENT: accuracy(data, found.rows, labels)}
+    taught = {} if result.rows is None else {STUDENT: accuracy(data, result.rows, labels)}
     return {
         **taught,
         ANSWERED: float(answered.sum()),
-        RIGHT: float((labels == found.truth)[answered].mean()),
-        **prices(found.votes, mechanism, DELTAS[GLYPH]),
+        RIGHT: float((labels == result.truth)[answered].mean()),
+        **prices(result.votes, mechanism, DELTAS[GLYPH]),
     }
 
 
@@ -95,11 +95,11 @@ def prices(votes: Int64, mechanism: LNMax | ConfidentGNMax, delta: float) -> Num
     joint = privacy_cost(votes, mechanism, target_delta=delta, mode="joint").epsilon
     if isinstance(mechanism, LNMax):
         return {PAPER: lnmax_price(votes, float(mechanism.scale), delta).value, JOINT: joint}
-    found = privacy_cost(votes, mechanism, target_delta=delta, mode="expected")
-    assert found.order is not None
+    result = privacy_cost(votes, mechanism, target_delta=delta, mode="expected")
+    assert result.order is not None
     highest = votes.max(axis=1)
-    checks = rdp_threshold(highest, float(mechanism.threshold), float(mechanism.sigma_1), found.order, "theorem3")
-    return {PAPER: found.epsilon, JOINT: joint, CHECKS: float(checks.sum()) / found.by_order[found.order]}
+    checks = rdp_threshold(highest, float(mechanism.threshold), float(mechanism.sigma_1), result.order, "theorem3")
+    return {PAPER: result.epsilon, JOINT: joint, CHECKS: float(checks.sum()) / result.by_order[result.order]}
 
 
 def by_share(votes: Int64, bins: int, compared: Mapping[str, LNMax | ConfidentGNMax]) -> Numbers:

@@ -110,9 +110,9 @@ def draw_shares(axes: Axes, summary: Summary) -> None:
 
 def draw_passing(axes: Axes, rates: Mapping[str, Mapping[int, Cell]], bins: int) -> None:
     """The part of real queries that passes a check, by the share of the plurality, for every data set."""
-    for number, (title, found) in enumerate(rates.items()):
-        middles = [(place + 0.5) / bins for place in found]
-        axes.plot(middles, [cell.mean for cell in found.values()], label=title, **_look(number))
+    for number, (title, result) in enumerate(rates.items()):
+        middles = [(place + 0.5) / bins for place in result]
+        axes.plot(middles, [cell.mean for cell in result.values()], label=title, **_look(number))
     axes.set(xlabel="share of the plurality", ylabel="part that passes the check", xlim=(0, 1), ylim=(0, 1.05))
     axes.set_title("real votes, the checks of Table 1")
     legend_below(axes, columns=2)

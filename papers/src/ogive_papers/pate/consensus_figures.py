@@ -130,19 +130,19 @@ def _quarter(summary: Summary, pairs: Sequence[tuple[Row, Row]]) -> Check:
     if is_simulated(setting):
         words += "; they agree more than Glyph's do, so that LNMax costs less"
         return Check(claim, Outcome.UNDECIDED, words, essential=False)
-    found = every([below(difference(b.cells[PAPER], scaled(a.cells[PAPER], 0.25)), 0.0) for a, b in pairs[-1:]])
-    return Check(claim, found, words, essential=False)
+    result = every([below(difference(b.cells[PAPER], scaled(a.cells[PAPER], 0.25)), 0.0) for a, b in pairs[-1:]])
+    return Check(claim, result, words, essential=False)
 
 
 def _students(summary: Summary, pairs: Sequence[tuple[Row, Row]]) -> tuple[Check, ...]:
     """Whether a student of Confident-GNMax is as good as one of LNMax; there are students of characters only."""
     if not all(STUDENT in row.cells for pair in pairs for row in pair):
         return ()
-    found = [difference(b.cells[STUDENT], a.cells[STUDENT]) for a, b in pairs]
+    results = [difference(b.cells[STUDENT], a.cells[STUDENT]) for a, b in pairs]
     words = ", ".join(f"{show(b.cells[STUDENT])} against {show(a.cells[STUDENT])}" for a, b in pairs)
     return (
         Check("a student of Confident-GNMax errs at most one point more than one of LNMax after as many queries",
-              every([above(each, -0.01) for each in found]),
+              every([above(each, -0.01) for each in results]),
               f"{seen(summary.rows[0].setting)} {words}; the paper's, of as many queries, differ by -3.7 to 0.8 points",
               essential=False),
     )  # fmt: skip
@@ -151,8 +151,8 @@ def _students(summary: Summary, pairs: Sequence[tuple[Row, Row]]) -> tuple[Check
 def _budget(summary: Summary, rows: Mapping[str, Sequence[Row]]) -> Check:
     """Whether checks take a third to a half of the cost; simulated votes cannot say."""
     setting = summary.rows[0].setting
-    words = f"{seen(setting)} " + "; ".join(f"{name} {_parts(found)}" for name, found in rows.items())
-    parts = [row.cells[CHECKS] for found in rows.values() for row in found]
+    words = f"{seen(setting)} " + "; ".join(f"{name} {_parts(each)}" for name, each in rows.items())
+    parts = [row.cells[CHECKS] for each in rows.values() for row in each]
     outcome = every([above(part, BUDGET[0]) for part in parts] + [below(part, BUDGET[1]) for part in parts])
     if is_simulated(setting):
         outcome, words = Outcome.UNDECIDED, words + ": with more agreement answers cost less, and checks the same"

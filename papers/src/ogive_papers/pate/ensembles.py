@@ -71,10 +71,10 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     noise, delta = int(setting["noise"]), DELTAS[title]
     aggregator = LNMax(noise) if setting["mechanism"] == LAPLACE else GNMax(noise)
     if title == GLYPH:
-        found = drawn(data, generator, asked, teachers=teachers)
-        votes, truth = found.votes, found.truth
+        result = drawn(data, generator, asked, teachers=teachers)
+        votes, truth = result.votes, result.truth
         labels = aggregator.answer(votes, source=source)
-        lost = found.lost(labels)
+        lost = result.lost(labels)
     else:
         published, known = (of(VOTE_SETS[title], data, asked) for of in (votes_of, labels_of))
         if published is None or known is None:

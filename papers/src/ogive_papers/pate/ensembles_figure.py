@@ -66,11 +66,11 @@ def _noises(summary: Summary, votes: str) -> Check:
         for row in rows
         if row.setting["mechanism"] == LAPLACE and lost[0] <= _lost(row) <= lost[-1]
     ]
-    found = ", ".join(f"{price:.3g} against {show(cell)}" for cell, price in pairs)
+    result = ", ".join(f"{price:.3g} against {show(cell)}" for cell, price in pairs)
     return Check(
         claim,
         every([above(cell, price) for cell, price in pairs]),
-        f"{_seen(votes, rows[0].setting)} epsilon {found}",
+        f"{_seen(votes, rows[0].setting)} epsilon {result}",
         essential=False,
     )
 
@@ -90,13 +90,13 @@ def _sizes(summary: Summary, votes: str) -> tuple[Check, ...]:
             for group in groups.values()
             for small, large in itertools.pairwise(group)
         ]
-        found = "; ".join(
+        result = "; ".join(
             f"sigma {noise:g}: " + ", ".join(f"{row.cells[quantity].mean:.3g}" for row in group)
             for noise, group in groups.items()
         )
         checks.append(Check(
             f"with the same noise more teachers of {votes} {words} (ensembles of {sizes})", every(falls),
-            f"{_seen(votes, known[0].setting)}, {_as_good(votes, known[0].setting)}: {found}"
+            f"{_seen(votes, known[0].setting)}, {_as_good(votes, known[0].setting)}: {result}"
             if groups else lack(VOTE_SETS[votes], rows[0].setting),
             essential=False,
         ))  # fmt: skip

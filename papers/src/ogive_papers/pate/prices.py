@@ -116,10 +116,10 @@ def _price(row: PriceRow, votes: Int64 | None) -> Numbers:
     if votes is None:
         return {}
     if isinstance(row.aggregator, LNMax):
-        found = paper_lnmax(votes, float(row.aggregator.scale), row.delta)
+        result = paper_lnmax(votes, float(row.aggregator.scale), row.delta)
         ours = privacy_cost(votes, row.aggregator, target_delta=row.delta)
         fixed = privacy_cost(votes, row.aggregator, target_delta=row.delta, mode="independent")
-        return {PAPER: found.value, ORDER: found.order, JOINT: ours.epsilon, INDEPENDENT: fixed.epsilon}
+        return {PAPER: result.value, ORDER: result.order, JOINT: ours.epsilon, INDEPENDENT: fixed.epsilon}
     paper = privacy_cost(votes, row.aggregator, target_delta=row.delta, mode="expected")
     joint = privacy_cost(votes, row.aggregator, target_delta=row.delta, mode="joint")
     numbers = {PAPER: paper.epsilon, ORDER: paper.order or math.nan, EXPECTED: paper.answers, JOINT: joint.epsilon}

@@ -53,8 +53,8 @@ def settings(quick: bool) -> tuple[Setting, ...]:
 
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     """One run of whatever the setting is of."""
-    found = prices.measure if setting["of"] in (PRICE, LABELS) else runs.measure
-    return found(setting, seed, data)
+    result = prices.measure if setting["of"] in (PRICE, LABELS) else runs.measure
+    return result(setting, seed, data)
 
 
 def judge(summary: Summary) -> tuple[Check, ...]:
@@ -89,16 +89,16 @@ def _not_judged(printed: PriceRow, row: Row) -> Check:
     if printed.data != GLYPH:
         absent = absence(VOTE_SETS[printed.data]) + fixed
         return Check(claim, Outcome.UNDECIDED, absent, essential=printed.data in SHARED)
-    found = f"{seen(row.setting)} {cells[PAPER].mean:.3g} by the paper's accounting, {cells[JOINT].mean:.3g} jointly"
-    return Check(claim, Outcome.UNDECIDED, f"the votes are not public; {found}{fixed}", essential=False)
+    result = f"{seen(row.setting)} {cells[PAPER].mean:.3g} by the paper's accounting, {cells[JOINT].mean:.3g} jointly"
+    return Check(claim, Outcome.UNDECIDED, f"the votes are not public; {result}{fixed}", essential=False)
 
 
 def _lnmax(printed: PriceRow, row: Row) -> Check:
-    found = row.cells[PAPER].mean
+    result = row.cells[PAPER].mean
     return Check(
         f"{printed.name}: epsilon {printed.epsilon:g}, to {TOLERANCE:.0%}",
-        outcome_of(abs(found / printed.epsilon - 1) <= TOLERANCE),
-        f"{found:.4g} by the moments of 2017, {row.cells[JOINT].mean:.4g} by ours, at most "
+        outcome_of(abs(result / printed.epsilon - 1) <= TOLERANCE),
+        f"{result:.4g} by the moments of 2017, {row.cells[JOINT].mean:.4g} by ours, at most "
         f"{row.cells[INDEPENDENT].mean:.4g} whatever the votes; the paper took it from its predecessor's run",
         essential=False,
     )
@@ -106,8 +106,8 @@ def _lnmax(printed: PriceRow, row: Row) -> Check:
 
 def _confident(printed: PriceRow, row: Row) -> tuple[Check, ...]:
     cells = row.cells
-    found, answers, spread = (cells[name].mean for name in (PAPER, EXPECTED, SPREAD))
-    words = f"{found:.4f} at order {cells[ORDER].mean:g}"
+    result, answers, spread = (cells[name].mean for name in (PAPER, EXPECTED, SPREAD))
+    words = f"{result:.4f} at order {cells[ORDER].mean:g}"
     return (
         Check(
             f"{printed.name}: {printed.answered} answers, to {MARGIN:g} standard deviations",
@@ -117,19 +117,19 @@ def _confident(printed: PriceRow, row: Row) -> tuple[Check, ...]:
         ),
         Check(
             f"{printed.name}: epsilon at most {printed.epsilon:g} by the paper's accounting, to {TOLERANCE:.0%}",
-            outcome_of(found <= (1 + TOLERANCE) * printed.epsilon),
+            outcome_of(result <= (1 + TOLERANCE) * printed.epsilon),
             words,
             essential=printed.data in SHARED,
         ),
         Check(
             f"{printed.name}: epsilon is {printed.epsilon:g}, to {TOLERANCE:.0%}",
-            outcome_of(abs(found / printed.epsilon - 1) <= TOLERANCE),
+            outcome_of(abs(result / printed.epsilon - 1) <= TOLERANCE),
             f"{words}; Table 2 prints {SANITIZED[printed.data].expected:.2f} for the same run",
             essential=False,
         ),
         Check(
             f"beyond the paper, whose expected cost is no bound: {printed.name} costs less by exact bounds",
-            outcome_of(cells[EXACT].mean < found),
+            outcome_of(cells[EXACT].mean < result),
             f"fully exact {cells[EXACT].mean:.4f}, joint {cells[JOINT].mean:.4f}; these hold at the votes held only",
             essential=False,
         ),

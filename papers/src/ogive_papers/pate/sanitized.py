@@ -106,11 +106,11 @@ def _ours(row: SanitizedRow, votes: Int64) -> Numbers:
     delta = row.price.delta
     smoothness = rule_of_smoothness(row.order)
     scale = rule_of_scale(row.order, smoothness, row.planned)
-    found = smooth_cost(votes, aggregator, order=row.order, smoothness=smoothness)
-    whole = found.cost + gnss_rdp(row.order, smoothness, scale)
+    result = smooth_cost(votes, aggregator, order=row.order, smoothness=smoothness)
+    whole = result.cost + gnss_rdp(row.order, smoothness, scale)
     fixed = privacy_cost(votes, aggregator, target_delta=delta, mode="independent", max_answers=row.price.cap)
     return {
         OUR_TOTAL: epsilon_of_rdp([whole], [row.order], target_delta=delta).value,
-        OUR_NOISE: found.sensitivity * scale,
+        OUR_NOISE: result.sensitivity * scale,
         INDEPENDENT: fixed.epsilon,
     }

@@ -60,13 +60,15 @@ def _row(name: str, row: Row) -> tuple[Check, ...]:
     claim = f"{name}, order {printed.order:g}: " + ", ".join(f"{key} {value:g}" for key, value in wanted.items())
     if name != GLYPH and EXPECTED not in cells:
         return (Check(claim, Outcome.UNDECIDED, absence(VOTE_SETS[name]), essential=name != "SVHN"),)
-    found = ", ".join(f"{key} {cells[key].mean:.4g}" for key in wanted)
+    result = ", ".join(f"{key} {cells[key].mean:.4g}" for key in wanted)
     if name == GLYPH:
         return (
-            Check(claim, Outcome.UNDECIDED, f"the votes are not public; {seen(row.setting)}: {found}", essential=False),
+            Check(
+                claim, Outcome.UNDECIDED, f"the votes are not public; {seen(row.setting)}: {result}", essential=False
+            ),
         )
     near = all(abs(cells[key].mean - value) <= LAST_DIGIT[key] for key, value in wanted.items())
-    return (Check(claim, outcome_of(near), found, essential=name != "SVHN"),)
+    return (Check(claim, outcome_of(near), result, essential=name != "SVHN"),)
 
 
 def _formula(rows: dict[str, Row]) -> Check:
@@ -132,7 +134,7 @@ def draw(summary: Summary, figure: Figure) -> None:
                 f"{printed.sensitivity:.4f}",
                 f"{printed.total:.2f} ± {printed.noise:.3f}",
             ]
-        found = [f"{cells[key].mean:.4f}" if key in cells else "" for key in (EXPECTED, SENSITIVITY)]
+        results = [f"{cells[key].mean:.4f}" if key in cells else "" for key in (EXPECTED, SENSITIVITY)]
         totals = [
             f"{cells[key].mean:.3f} ± {cells[noise].mean:.3f}" if key in cells else ""
             for key, noise in ((PRINTED_TOTAL, NOISE), (RIGHT_TOTAL, NOISE), (OUR_TOTAL, OUR_NOISE))
@@ -140,7 +142,7 @@ def draw(summary: Summary, figure: Figure) -> None:
         totals.append(f"{cells[INDEPENDENT].mean:.3f}" if INDEPENDENT in cells else "")
         prices = [f"{cells[key].mean:.3f}" for key in (PRINTED_PRICE, RIGHT_PRICE)]
         title = name + (f" ({standing(row.setting)})" if name == GLYPH else "")
-        lines.append([title, known[0], found[0], known[1], found[1], *prices, known[2], *totals])
+        lines.append([title, known[0], results[0], known[1], results[1], *prices, known[2], *totals])
     titles = ["row", "expected\nepsilon,\nprinted", "found", "smooth\nsensitivity,\nprinted", "found",
               "publishing,\nprinted\nformula", "publishing,\ncorrected", "sanitized\nepsilon,\nprinted",
               "found by\nprinted\nformula", "found,\ncorrected", "ours, of the\njoint cost",

@@ -86,9 +86,9 @@ def find_named(names: Sequence[str], places: Places) -> Path | None:
     """The first file that is called by one of these names, among folders and files that were named; or None."""
     for place in places:
         for name in names:
-            found = place if place.is_file() and place.name == name else place / name
-            if found.is_file():
-                return found
+            result = place if place.is_file() and place.name == name else place / name
+            if result.is_file():
+                return result
     return None
 
 
@@ -102,10 +102,10 @@ def inputs_of(*titles: str) -> Callable[[Places], Setting]:
         known: dict[str, str] = {}
         for title in titles:
             votes = VOTE_SETS[title]
-            found = find_votes(votes, places)
-            if found is not None:
-                _read_votes(votes, found)
-            known[votes_input(title)] = content_of(found, ABSENT)
+            result = find_votes(votes, places)
+            if result is not None:
+                _read_votes(votes, result)
+            known[votes_input(title)] = content_of(result, ABSENT)
             if votes.labels:
                 known[f"{title} labels"] = content_of(find_labels(votes, places), ABSENT)
         return known
@@ -203,12 +203,12 @@ def _arrays(path: Path) -> tuple[str, ...]:
     names: tuple[str, ...] = (path.stem,) if path.suffix == ".npy" else ()
     if path.suffix == ".npz":
         names = array_names(path)
-    found = tuple(votes.array for votes in VOTE_SETS.values() if votes.array in names)
-    if not found:
+    result = tuple(votes.array for votes in VOTE_SETS.values() if votes.array in names)
+    if not result:
         wanted = ", ".join(votes.array for votes in VOTE_SETS.values())
         raise ParameterError(
             f"{path} is not named after any of the paper's votes, {wanted}; call it {SVHN.array}.npy for those on SVHN"
             if path.suffix == ".npy"
             else f"{path} holds no votes of the paper's teachers: none of the arrays {wanted}"
         )
-    return found
+    return result

@@ -99,12 +99,12 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
         boxes[name] = box_of(resample(curve, shape.axis, RECORDS, generator))
     if setting["show"] == PICTURE:
         return {key: value for name, box in boxes.items() for key, value in _pictured(name, box).items()}
-    found: Numbers = {}
+    result: Numbers = {}
     for name, box in boxes.items():
-        found |= {f"{name}: {key}": value for key, value in box.numbers.items()}
+        result |= {f"{name}: {key}": value for key, value in box.numbers.items()}
         if name != ORIGINAL:
-            found |= {f"{name}: {key}": value for key, value in misses(box, boxes[ORIGINAL]).items()}
-    return found
+            result |= {f"{name}: {key}": value for key, value in misses(box, boxes[ORIGINAL]).items()}
+    return result
 
 
 OFF_ENDS, OFF_QUARTILES, OFF_OUTLIERS = "ends off by", "quartiles off by", "outliers off by"
@@ -177,8 +177,8 @@ def _end(records: Float64, epsilon: float, generator: np.random.Generator, *, mo
     beyond = records.size - np.searchsorted(np.sort(records), candidates, side="right")
     threshold = generator.laplace(scale=2 / epsilon)
     noise = generator.laplace(scale=(2 if monotone else 4) / epsilon, size=candidates.size)
-    found = np.flatnonzero(-beyond + noise >= threshold)
-    return float(candidates[found[0]] if found.size else candidates[-1])
+    result = np.flatnonzero(-beyond + noise >= threshold)
+    return float(candidates[result[0]] if result.size else candidates[-1])
 
 
 def _quantile(
@@ -197,9 +197,9 @@ def _quantile(
 
 def _pictured(name: str, box: Box) -> Numbers:
     lows, highs = box.whiskers
-    found = {f"{name}: {key}": value for key, value in box.numbers.items()}
-    found |= {f"{name}: low whisker": lows, f"{name}: high whisker": highs}
-    return found | {f"{name}: outlier {place}": float(value) for place, value in enumerate(box.outliers)}
+    result = {f"{name}: {key}": value for key, value in box.numbers.items()}
+    result |= {f"{name}: low whisker": lows, f"{name}: high whisker": highs}
+    return result | {f"{name}: outlier {place}": float(value) for place, value in enumerate(box.outliers)}
 
 
 def outliers_of(cells: Mapping[str, Cell], name: str) -> list[float]:

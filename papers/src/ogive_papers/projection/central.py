@@ -169,7 +169,7 @@ def plain_curves(shape: Shape, records: Float64, epsilon: float) -> tuple[Curves
     """
     size, axis = records.size, shape.axis
     groups = histogram_counts(records, shape.low, shape.high)
-    found = adaptive_points(counter(records), size, shape.low, shape.high, np.zeros(ROUNDS))
+    result = adaptive_points(counter(records), size, shape.low, shape.high, np.zeros(ROUNDS))
     counts = histograms([records], shape.low, shape.high)
     privacy = guarantee(epsilon, delta_of(size))
     curves = {
@@ -178,5 +178,5 @@ def plain_curves(shape: Shape, records: Float64, epsilon: float) -> tuple[Curves
         HQ: histogram_curve(groups, axis, linear=True),
         SHAPED: exact(projection(privacy, size, None), counts),
     }
-    points = {AQ_NAIVE: found, AQ: found}
-    return curves | {name: np.interp(axis, *found) for name in points}, points
+    points = {AQ_NAIVE: result, AQ: result}
+    return curves | {name: np.interp(axis, *result) for name in points}, points

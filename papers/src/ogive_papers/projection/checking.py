@@ -44,13 +44,13 @@ def log_ratio(first: Cell, second: Cell) -> Cell:
 
 def joined(cells: Iterable[Cell]) -> Cell:
     """Average of quantities that may depend on each other."""
-    found = list(cells)
-    size = len(found)
+    result = list(cells)
+    size = len(result)
     return Cell(
-        math.fsum(cell.mean for cell in found) / size,
-        math.fsum(cell.error for cell in found) / size,
-        math.fsum(cell.median for cell in found) / size,
-        min(cell.runs for cell in found),
+        math.fsum(cell.mean for cell in result) / size,
+        math.fsum(cell.error for cell in result) / size,
+        math.fsum(cell.median for cell in result) / size,
+        min(cell.runs for cell in result),
     )
 
 

@@ -119,12 +119,12 @@ def each_alone(claim: str, rows: Sequence[Row]) -> tuple[Check, ...]:
     """Whether PP is ahead of the naive baselines at every setting, on average over distances; a detail."""
     if not rows:
         return ()
-    found = {place(row): [nearer(row, PP, other) for other in NAIVE_RIVALS] for row in rows}
-    where, cells = max(found.items(), key=lambda pair: max(cell.mean for cell in pair[1]))
+    result = {place(row): [nearer(row, PP, other) for other in NAIVE_RIVALS] for row in rows}
+    where, cells = max(result.items(), key=lambda pair: max(cell.mean for cell in pair[1]))
     ratios = ", ".join(
         f"{math.exp(cell.mean):.2f} times {other}" for cell, other in zip(cells, NAIVE_RIVALS, strict=True)
     )
-    outcome = every([below(cell, 0.0) for several in found.values() for cell in several])
+    outcome = every([below(cell, 0.0) for several in result.values() for cell in several])
     return (Check(f"{claim} ({NAIVE})", outcome, f"worst for PP at {where}: {ratios}", essential=False),)
 
 

@@ -15,13 +15,13 @@ Reference = dict[tuple[str, str, float, str], float]
 
 
 def _read(text: str, columns: tuple[tuple[str, float], ...]) -> Reference:
-    found: Reference = {}
+    result: Reference = {}
     for line in text.strip().splitlines():
         method, *cells = (cell.strip() for cell in line.split("|"))
         for (data, epsilon), cell in zip(columns, cells, strict=True):
             for distance, value in zip(DISTANCES, cell.split("/"), strict=True):
-                found[method, data, epsilon, distance] = float(value)
-    return found
+                result[method, data, epsilon, distance] = float(value)
+    return result
 
 
 _SHAPES = ("normal", "beta", "uniform", "exponential", "mixture")

@@ -55,24 +55,24 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     private, asked = private_curves(shape, records, EPSILON, generator, source)
     plain, plainly_asked = plain_curves(shape, records, EPSILON)
     truth = shape.truth
-    found: Numbers = {}
+    result: Numbers = {}
     if setting["show"] == CURVES:
-        found |= _points(TRUE, truth)
+        result |= _points(TRUE, truth)
         for name in SHOWN:
-            found |= _points(f"{name}, {PRIVATE}", private[name]) | _points(f"{name}, {PLAIN}", plain[name])
+            result |= _points(f"{name}, {PRIVATE}", private[name]) | _points(f"{name}, {PLAIN}", plain[name])
         for name, (places, shares) in asked.items():
-            found |= _points(f"{name}, places", places, 1) | _points(f"{name}, shares", shares, 1)
-        return found
-    found |= measured(private, truth, shape.high - shape.low)
-    found |= measured({f"{name}, {PLAIN}": curve for name, curve in plain.items()}, truth, shape.high - shape.low)
-    found |= measured({IGNORANT: np.linspace(0.0, 1.0, POINTS)}, truth, shape.high - shape.low)
+            result |= _points(f"{name}, places", places, 1) | _points(f"{name}, shares", shares, 1)
+        return result
+    result |= measured(private, truth, shape.high - shape.low)
+    result |= measured({f"{name}, {PLAIN}": curve for name, curve in plain.items()}, truth, shape.high - shape.low)
+    result |= measured({IGNORANT: np.linspace(0.0, 1.0, POINTS)}, truth, shape.high - shape.low)
     axis, steep = shape.axis, steep_part(truth)
-    found["steep part"] = float(steep.mean())
+    result["steep part"] = float(steep.mean())
     for label, points in ((PRIVATE, asked), (PLAIN, plainly_asked)):
         for name, (places, _) in points.items():
             cell = np.clip(np.searchsorted(axis, places[1:-1]) - 1, 0, steep.size - 1)
-            found[f"{name}, {label}: asked in the steep part"] = float(steep[cell].mean())
-    return found
+            result[f"{name}, {label}: asked in the steep part"] = float(steep[cell].mean())
+    return result
 
 
 def steep_part(truth: Float64) -> Bool:
@@ -87,7 +87,7 @@ def _points(name: str, values: Float64, stride: int = STRIDE) -> Numbers:
 
 def points(cells: Mapping[str, Cell], name: str) -> Float64:
     """What `measure` kept of a curve."""
-    found: list[float] = []
-    while f"{name} at {len(found)}" in cells:
-        found.append(cells[f"{name} at {len(found)}"].mean)
-    return np.array(found)
+    results: list[float] = []
+    while f"{name} at {len(results)}" in cells:
+        results.append(cells[f"{name} at {len(results)}"].mean)
+    return np.array(results)

@@ -66,6 +66,6 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     if bins <= MOST_HAAR:
         haar = PublicClasses(HaarOracle(bins, epsilon, seed=public, weights="uniform"), 2)
         kernel = np.tri(bins, k=-1) + np.eye(bins) / 2
-        found = means.two_sample_means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
-        numbers[HAAR] = abs(float(found.values[0]) - people.half)
+        result = means.two_sample_means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
+        numbers[HAAR] = abs(float(result.values[0]) - people.half)
     return numbers

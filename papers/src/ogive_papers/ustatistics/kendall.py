@@ -39,10 +39,10 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     numbers = dict(truth)
     for name, kind in ((PAPER, RandomizedResponse), (OURS, UnaryOracle)):
         oracle = kind(counts.size, exact(setting["epsilon"], "epsilon"))
-        found = means.means(oracle, simulate(oracle, counts.reshape(-1), generator=generator), [signs()])
-        error = abs(float(found.values[0]) - truth["tau-a"])
+        result = means.means(oracle, simulate(oracle, counts.reshape(-1), generator=generator), [signs()])
+        error = abs(float(result.values[0]) - truth["tau-a"])
         numbers[name] = error
         if name == PAPER:
-            numbers[STATED] = math.sqrt(max(float(found.covariance[0, 0]), 0.0))
+            numbers[STATED] = math.sqrt(max(float(result.covariance[0, 0]), 0.0))
             numbers[COVERED] = float(error <= 1.96 * numbers[STATED])
     return numbers | kendall_pairs.errors(counts.reshape(-1), float(setting["epsilon"]), generator)

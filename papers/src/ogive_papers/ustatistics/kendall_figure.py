@@ -59,7 +59,7 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     if first.setting[INPUT] == SIMULATED:
         absent = f"no file {FILES[0]} was found; name a copy or its folder with --data"
         return (Check("Kendall's tau of ratings of rooms and of cleanliness", Outcome.UNDECIDED, absent),)
-    found = {name: first.cells[name].mean for name in TRUTHS}
+    result = {name: first.cells[name].mean for name in TRUTHS}
     epsilons, cells = summary.series("epsilon", PAPER)
     _, stated = summary.series("epsilon", STATED)
     _, covered = summary.series("epsilon", COVERED)
@@ -67,8 +67,8 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     return (
         Check(
             f"the true coefficient is {COEFFICIENT}: tau-a of all reviews, of which -1 is a level like the others",
-            Outcome.HOLDS if 0 <= found["tau-a"] - COEFFICIENT < DIGITS else Outcome.FAILS,
-            ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + "; tau-b and gamma are not 0.58",
+            Outcome.HOLDS if 0 <= result["tau-a"] - COEFFICIENT < DIGITS else Outcome.FAILS,
+            ", ".join(f"{name} {value:.4f}" for name, value in result.items()) + "; tau-b and gamma are not 0.58",
         ),
         Check(
             "the error of randomized response falls as epsilon grows",

@@ -145,12 +145,12 @@ def tournaments(counts: Int64, epsilon: float, rounds: int, truth: float, genera
     """
     users = int(counts.sum())
     here = np.repeat(np.arange(counts.size, dtype=np.int8), counts)
-    found = []
+    results = []
     for _ in range(TOURNAMENTS):
         pairs = round_robin(users, rounds, seed=generator.bytes(16)).pairs
         by_value = np.bincount(_values(here, pairs) + 1, minlength=len(VALUES))
-        found.append(response_sum(by_value, epsilon / rounds, generator) / len(pairs) - truth)
-    return np.array(found)
+        results.append(response_sum(by_value, epsilon / rounds, generator) / len(pairs) - truth)
+    return np.array(results)
 
 
 def _sampled(
@@ -184,8 +184,8 @@ def _sampled(
 def _values(records: Int8, pairs: Int64) -> Int8:
     """The kernel of each pair of records, shape (pairs,)."""
     kernel = signs().astype(np.int8)
-    found: Int8 = kernel[records[pairs[:, 0]], records[pairs[:, 1]]]
-    return found
+    result: Int8 = kernel[records[pairs[:, 0]], records[pairs[:, 1]]]
+    return result
 
 
 def _errors(name: str, off: Float64) -> Numbers:

@@ -90,19 +90,19 @@ def _rounds(rows: Rows) -> tuple[Check, ...]:
     ]
     if LOW_PRIVACY in rows:
         row = rows[LOW_PRIVACY]
-        found = ", ".join(f"{show(row[name])} with P = {rounds}" for rounds, name in SAMPLED.items())
+        result = ", ".join(f"{show(row[name])} with P = {rounds}" for rounds, name in SAMPLED.items())
         predicted = ", ".join(f"{math.sqrt(row[of(name, GIVEN)].mean):.3g}" for name in SAMPLED.values())
         checks += [
             Check(
                 f"P > 1 can reduce the error in low privacy, at epsilon {LOW_PRIVACY:g}",
                 some([below(difference(row[name], row[SINGLE]), 0.0) for name in MORE]),
-                f"{found}; predicted root mean squares {predicted}",
+                f"{result}; predicted root mean squares {predicted}",
                 essential=False,
             ),
             Check(
                 f"an even larger P matches randomized response at epsilon {LOW_PRIVACY:g}: at most twice its error",
                 some([below(difference(row[name], scaled(row[PAPER], 2.0)), 0.0) for name in SAMPLED.values()]),
-                f"{found}; randomized response {show(row[PAPER])}; the noise of P pairs grows with the root of P",
+                f"{result}; randomized response {show(row[PAPER])}; the noise of P pairs grows with the root of P",
                 essential=False,
             ),
         ]

@@ -54,5 +54,5 @@ def squared_errors(setting: Setting, seed: int, data: Places) -> Numbers:
     oracle = PublicClasses(tree, 2)
     histogram = np.zeros((bins, 2), dtype=np.int64)
     histogram[0, 0] = histogram[-1, 1] = people
-    found = hierarchy.auc(oracle, simulate(oracle, histogram.reshape(-1), generator=generator), a="paper", prune=True)
-    return {ERROR: (found.value - 1) ** 2, BOUND: found.bound("population")}
+    result = hierarchy.auc(oracle, simulate(oracle, histogram.reshape(-1), generator=generator), a="paper", prune=True)
+    return {ERROR: (result.value - 1) ** 2, BOUND: result.bound("population")}

@@ -46,13 +46,13 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     """Compare exponents with Table 1."""
     checks = []
     for name in _scanned(summary):
-        found = {split: exponent(summary, split, name, ERROR) for split in PROVED}
+        result = {split: exponent(summary, split, name, ERROR) for split in PROVED}
         checks.append(
             Check(
                 f"the squared error grows with {name} at most as proved, to the power of "
                 + ", ".join(f"{PROVED[split][name]:g} ({split})" for split in PROVED),
-                every([below(cell, PROVED[split][name] + ROOM) for split, cell in found.items()]),
-                ", ".join(f"{show(cell)} ({split})" for split, cell in found.items()),
+                every([below(cell, PROVED[split][name] + ROOM) for split, cell in result.items()]),
+                ", ".join(f"{show(cell)} ({split})" for split, cell in result.items()),
             )
         )
     rows = {split: summary.where(split=split, **BASE).rows[0].cells for split in SPLITS}

@@ -74,7 +74,7 @@ def cost(
     _, counts = chosen.read(votes)
     note(aggregator, len(counts), int(counts[0].sum()), max_answers)
     with busy("counting costs"):
-        found = privacy_cost(
+        result = privacy_cost(
             counts,
             aggregator,
             target_delta=delta,
@@ -87,9 +87,9 @@ def cost(
             probabilities=how.probabilities(len(counts)),
             group=group,
         )
-    if not found.publishable:
+    if not result.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found, output, text=cost_text, public=found.publishable, plot=plot)
+    publish(result, output, text=cost_text, public=result.publishable, plot=plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
@@ -132,18 +132,18 @@ def _words(aggregator: dict[str, Any]) -> str:
     return f"{aggregator['name']} with {', '.join(options)}"
 
 
-def cost_text(found: PrivacyCost) -> str:
+def cost_text(result: PrivacyCost) -> str:
     """A cost in some lines."""
     from ogive.accounting.losses import shown_up
 
-    answers = {"independent": "answers at most", "realised": "answers"}.get(found.mode, "answers expected")
-    order = "" if found.order is None else f", Renyi order {found.order:g}"
+    answers = {"independent": "answers at most", "realised": "answers"}.get(result.mode, "answers expected")
+    order = "" if result.order is None else f", Renyi order {result.order:g}"
     return (
-        f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}\n"
-        f"  mode:     {found.mode}, conversion {found.rule}{order}\n"
-        f"  queries:  {found.queries}, {found.answers:.{1 if found.answers % 1 else 0}f} {answers}\n"
-        f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}\n"
-        f"  meaning:  {found.statement}"
+        f"epsilon = {shown_up(result.epsilon)} at delta = {shown_up(result.delta)}\n"
+        f"  mode:     {result.mode}, conversion {result.rule}{order}\n"
+        f"  queries:  {result.queries}, {result.answers:.{1 if result.answers % 1 else 0}f} {answers}\n"
+        f"  publish:  {'yes' if result.publishable else 'no, it is as private as the votes'}\n"
+        f"  meaning:  {result.statement}"
     )
 
 
@@ -232,9 +232,9 @@ def sanitize(
     if budget.ledger is None:
         if charge_delta is not None:
             raise ParameterError("--charge-delta requires --ledger")
-        found = ask()
+        result = ask()
         print(
-            f"ogive: publishing took {found.release_rdp:.3f} of Renyi cost at order {found.order:g}, which the "
+            f"ogive: publishing took {result.release_rdp:.3f} of Renyi cost at order {result.order:g}, which the "
             "number includes and no ledger records; do not publish another cost of these votes",
             file=sys.stderr,
         )
@@ -246,21 +246,23 @@ def sanitize(
         with account_of(votes, held, limit, None, budget) as (ledger, account, name):
             announce(ledger)
             before = len(account.history)
-            found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
+            result = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
             new = account.history[before:]
             what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
             print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
-    publish(found, output, text=sanitized_text, public=True, kept_in=budget.ledger)
+    publish(result, output, text=sanitized_text, public=True, kept_in=budget.ledger)
 
 
-def sanitized_text(found: SanitizedCost) -> str:
+def sanitized_text(result: SanitizedCost) -> str:
     """A published cost in some lines."""
     from ogive.accounting.losses import shown_up
 
-    independent = shown_up(found.independent_epsilon, ".3f")
-    limit = "" if found.upper_limit is None else f", at most {shown_up(found.upper_limit, '.3f')} with 95 % confidence"
+    independent = shown_up(result.independent_epsilon, ".3f")
+    limit = (
+        "" if result.upper_limit is None else f", at most {shown_up(result.upper_limit, '.3f')} with 95 % confidence"
+    )
     return (
-        f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}\n"
-        f"  data-independent:  {independent} with at most {found.max_answers} answers\n"
-        f"  meaning:           {found.statement}"
+        f"epsilon about {result.epsilon:.3f} at delta = {shown_up(result.delta)}{limit}\n"
+        f"  data-independent:  {independent} with at most {result.max_answers} answers\n"
+        f"  meaning:           {result.statement}"
     )

@@ -134,10 +134,10 @@ class AggregatorOptions:
             return None
         from ogive.pate.arrays import read_array
 
-        found = read_array(self.student, None)
-        if found.ndim != 2 or found.dtype.kind not in "iuf":
+        result = read_array(self.student, None)
+        if result.ndim != 2 or result.dtype.kind not in "iuf":
             raise DataError(f"{plain(self.student)} must hold probabilities of the shape (queries, classes)")
-        return found[:queries]
+        return result[:queries]
 
     def _kind(self) -> str:
         given = {name for name in _OPTIONS if getattr(self, name) is not None}
@@ -269,13 +269,13 @@ def label(
         )
 
     if budget.ledger is None or not held.trust.private:
-        found, kept_in = ask(None), None
+        result, kept_in = ask(None), None
     else:
         with account_of(votes, held, limit, granted.adjacency, budget) as (ledger, account, name):
-            found, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
+            result, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(found, output, text=_text, kept_in=kept_in, plot=plot)
+    publish(result, output, text=_text, kept_in=kept_in, plot=plot)
 
 
 def _held(
@@ -364,15 +364,15 @@ def account_of(
         yield ledger, account, name
 
 
-def _text(found: LabelsEstimate) -> str:
-    provenance = found.provenance
+def _text(estimate: LabelsEstimate) -> str:
+    provenance = estimate.provenance
     assert provenance is not None
     public = ["the labels and which queries have none", "the queries", "the number of teachers"]
-    if found.opened is not None:
+    if estimate.opened is not None:
         public.insert(1, "the noisy votes")
-    if found.total is None:
+    if estimate.total is None:
         public.pop()
-    lines = [str(found)]
+    lines = [str(estimate)]
     if provenance.price is not None:
         lines += [
             f"price:    {provenance.price}, whatever the votes are",
@@ -494,10 +494,10 @@ def _simulated(
 def _truth(path: Path, queries: int) -> Any:
     from ogive.pate.arrays import read_array
 
-    found = read_array(path, None)
-    if found.ndim != 1 or len(found) < queries:
-        raise DataError(f"{plain(path)} must hold a class for each of {queries} queries, got the shape {found.shape}")
-    return found[:queries]
+    result = read_array(path, None)
+    if result.ndim != 1 or len(result) < queries:
+        raise DataError(f"{plain(path)} must hold a class for each of {queries} queries, got the shape {result.shape}")
+    return result[:queries]
 
 
 def _number(word: str, name: str, kind: type[Any]) -> Any:

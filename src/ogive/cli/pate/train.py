@@ -74,7 +74,7 @@ class Coding:
                 raise DataError(
                     f"column {quoted(name)} of {plain(path)} must hold numbers, as that of {plain(self.public)} does"
                 )
-        found: list[Float64] = []
+        results: list[Float64] = []
         before = 0
         for arrays in rows.batches(names, identifiers=texts):
             parts = []
@@ -88,9 +88,9 @@ class Coding:
                         f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
                     )
                 parts.append(part)
-            found.append(np.concatenate(parts, axis=1))
-            before += len(found[-1])
-        return np.concatenate(found)
+            results.append(np.concatenate(parts, axis=1))
+            before += len(results[-1])
+        return np.concatenate(results)
 
 
 def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
@@ -177,13 +177,13 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
             raise ParameterError("--classes must be a whole number from 2, or two or more different classes")
         known = {meaning: number for number, word in enumerate(classes) for meaning in meanings([word])}
     values = _values(rows, column, path)
-    found = np.array([known.get(value, -1) for value in values], dtype=np.int64)
-    if (found < 0).any():
-        row = int(np.argmax(found < 0))
+    result = np.array([known.get(value, -1) for value in values], dtype=np.int64)
+    if (result < 0).any():
+        row = int(np.argmax(result < 0))
         raise DataError(
             f"the label of row {row} in column {quoted(column)} of {plain(path)} is none of the classes of --classes"
         )
-    return found
+    return result
 
 
 def persons_in(rows: Source, column: str, path: Path) -> NDArray[Any]:
@@ -327,11 +327,11 @@ def _imported(estimator: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = getattr(importlib.import_module(module), name)
+        result = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         raise ParameterError(
             f"--estimator {estimator}: there is no {quoted(name or 'name')} in a module {quoted(module)}"
         ) from None
-    if not callable(found) and not hasattr(found, "fit"):
+    if not callable(result) and not hasattr(result, "fit"):
         raise ParameterError(f"--estimator {estimator} is neither an estimator nor a function that makes one")
-    return found
+    return result

@@ -88,8 +88,8 @@ class Roster:
     def digest_of(self, member: int) -> bytes | None:
         """Digest of a member's signed keys; None of whom is not in the list."""
         place = int(np.searchsorted(self.entries["party"], member))
-        found = self.entries[place : place + 1]
-        return bytes(found["digest"][0]) if found.size and int(found["party"][0]) == member else None
+        result = self.entries[place : place + 1]
+        return bytes(result["digest"][0]) if result.size and int(result["party"][0]) == member else None
 
     def to_bytes(self) -> bytes:
         """The body of the server's first message to a party."""
@@ -148,9 +148,9 @@ def write_list(members: Sequence[int]) -> bytes:
 
 def read_list(reader: Reader, settings: AggregationSettings) -> tuple[int, ...]:
     """A list of parties."""
-    found = reader.array(reader.number(_NUMBER), "<u4")
-    _check_ascending(found, settings)
-    return tuple(found.tolist())
+    result = reader.array(reader.number(_NUMBER), "<u4")
+    _check_ascending(result, settings)
+    return tuple(result.tolist())
 
 
 def list_bytes(members: int) -> int:
@@ -199,8 +199,8 @@ def _at_most(reader: Reader, settings: AggregationSettings) -> int:
     return count
 
 
-def _check_ascending(found: NDArray[Any], settings: AggregationSettings) -> None:
-    members = found.astype(np.int64)
+def _check_ascending(result: NDArray[Any], settings: AggregationSettings) -> None:
+    members = result.astype(np.int64)
     if members.size and (members[0] < 1 or members[-1] > len(settings.parties) or (np.diff(members) < 1).any()):
         raise PeerError(f"a list of parties must be ascending, with numbers from 1 to {len(settings.parties)}")
 

@@ -381,20 +381,20 @@ class AggregationParty:
         """The keys of the neighbours, once they are known to be signed, and no two to be equal."""
         if roster.digest_of(self._number) != keys_digest(self._advertised):
             raise PeerError(f"the list of parties has other keys of party {self._number} than it sent")
-        found: dict[int, Advertised] = {}
+        results: dict[int, Advertised] = {}
         for signed in roster.signed:
             sender, body = self._mailbox.read_forwarded(
                 signed, session=opening_session(self._settings), round=Round.KEYS, longest=ADVERTISED_BYTES
             )
             if roster.digest_of(sender) != keys_digest(signed):
                 raise PeerError(f"the keys of party {sender} are not those in the list of parties")
-            found[sender] = Advertised.from_bytes(body)
-        if set(found) != {self._number, *neighbours}:
+            results[sender] = Advertised.from_bytes(body)
+        if set(results) != {self._number, *neighbours}:
             raise PeerError(f"the list of parties has not the keys of party {self._number} and of each neighbour")
-        keys = [key for each in found.values() for key in (each.channel, each.mask)]
+        keys = [key for each in results.values() for key in (each.channel, each.mask)]
         if len(set(keys)) != len(keys):
             raise PeerError("two parties sent the same public key, or one sent one for both uses")
-        return {peer: found[peer] for peer in neighbours}
+        return {peer: results[peer] for peer in neighbours}
 
     def _check_confirmed(self, included: tuple[int, ...], confirmations: Sequence[bytes]) -> None:
         """Check that enough parties signed the same list of who is in the sum."""

@@ -108,8 +108,8 @@ def graph(members: Sequence[int], neighbours: int | None, session: bytes) -> dic
     if neighbours is None or neighbours >= len(members) - 1:
         return {member: _others(members, member) for member in members}
     circle = _circle(members, session)
-    found = np.sort(_around(circle, np.arange(len(members)), neighbours), axis=1)
-    return {int(member): tuple(map(int, row)) for member, row in zip(circle, found, strict=True)}
+    result = np.sort(_around(circle, np.arange(len(members)), neighbours), axis=1)
+    return {int(member): tuple(map(int, row)) for member, row in zip(circle, result, strict=True)}
 
 
 def neighbours_of(member: int, members: Sequence[int], neighbours: int | None, session: bytes) -> tuple[int, ...]:
@@ -210,9 +210,9 @@ class AggregationSettings:
 
     def __post_init__(self) -> None:
         count = len(self.parties)
-        for what, found in (("study", self.study), ("release", self.release)):
-            if len(found) != STUDY_BYTES:
-                raise ParameterError(f"the digest of the {what} must have {STUDY_BYTES} bytes, got {len(found)}")
+        for what, result in (("study", self.study), ("release", self.release)):
+            if len(result) != STUDY_BYTES:
+                raise ParameterError(f"the digest of the {what} must have {STUDY_BYTES} bytes, got {len(result)}")
         if not 2 <= count <= MOST_PARTIES:
             raise ParameterError(f"secure aggregation needs 2 to {MOST_PARTIES} parties, got {count}")
         keys = (self.server, *self.parties)

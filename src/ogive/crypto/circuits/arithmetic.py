@@ -78,14 +78,14 @@ def select(choice: Bit, yes: Number, no: Number) -> Number:
 def multiply(left: Unsigned, right: Unsigned) -> Unsigned:
     """The product, as wide as both together; for widths k and l no more than (2k - 1)l ANDs."""
     total = Unsigned((*[left.bits[0] & bit for bit in right.bits], _zero(left)))
-    found = [total.bits[0]]
+    results = [total.bits[0]]
     for factor in left.bits[1:]:
         row = Unsigned(tuple(factor & bit for bit in right.bits))
         # what is left of the sum is below 2^l, so the sum with the next row is below 2^(l + 1)
         rest = Unsigned(total.bits[1:])
         total = Unsigned(sum_of_bits(extended(rest, right.width + 1), extended(row, right.width + 1), _zero(left)))
-        found.append(total.bits[0])
-    return Unsigned(tuple(found) + total.bits[1:])
+        results.append(total.bits[0])
+    return Unsigned(tuple(results) + total.bits[1:])
 
 
 def square(value: Unsigned) -> Unsigned:
@@ -116,11 +116,11 @@ def all_of(bits: Sequence[Bit]) -> Bit:
 
 def sum_of_bits(left: Sequence[Bit], right: Sequence[Bit], carry: Bit) -> tuple[Bit, ...]:
     """Two numbers of one width and a carry, added modulo 2^width; width - 1 ANDs."""
-    found = []
+    results = []
     for a, b in zip(left, right, strict=True):
-        found.append(a ^ b ^ carry)
+        results.append(a ^ b ^ carry)
         carry = majority(a, b, carry)  # nothing reads the last one, so it is never emitted
-    return tuple(found)
+    return tuple(results)
 
 
 def extended(value: Number, width: int) -> tuple[Bit, ...]:
@@ -258,13 +258,13 @@ def _check(classes: int, width: int) -> None:
 
 def _counts(builder: Builder, classes: int, width: int) -> list[Unsigned]:
     """The counts, of inputs that hold for each its low bits and whether the share is small."""
-    found = []
+    results = []
     for number in range(classes):
         name = f"share {number}"
         *ours, small = builder.garbler(name, width + 1).bits
         *theirs, also_small = builder.evaluator(name, width + 1).bits
-        found.append(Unsigned(sum_of_bits(ours, theirs, ~(small & also_small))))
-    return found
+        results.append(Unsigned(sum_of_bits(ours, theirs, ~(small & also_small))))
+    return results
 
 
 def _first_largest(builder: Builder, counts: Sequence[Unsigned]) -> tuple[Unsigned, Unsigned]:

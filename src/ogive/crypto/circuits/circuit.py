@@ -269,33 +269,33 @@ class Builder:
         # gates as (level, whether free, literal, kind, literals that it reads); a complement has a gate of its own
         needed = self._needed(wanted)
         level = dict.fromkeys((2 * node for node in inputs), 0)
-        found: list[tuple[int, bool, int, Gate, int, int]] = []
+        results: list[tuple[int, bool, int, Gate, int, int]] = []
 
         def complement(literal: int) -> int:
             if literal & 1 and literal not in level:
                 level[literal] = level[literal ^ 1]
-                found.append((level[literal], True, literal, Gate.NOT, literal ^ 1, literal ^ 1))
+                results.append((level[literal], True, literal, Gate.NOT, literal ^ 1, literal ^ 1))
             return literal
 
         constant = 2 * inputs[0]
         if any(literal in (FALSE, TRUE) for literal in wanted):
             level[FALSE] = 0
-            found.append((0, True, FALSE, Gate.XOR, constant, constant))
+            results.append((0, True, FALSE, Gate.XOR, constant, constant))
         for node in needed:
             operands = self._operands[node]
             if operands is not None:
                 kind, left, right = operands
                 deepest = max(level[complement(left)], level[complement(right)]) + (kind == Gate.AND)
                 level[2 * node] = deepest
-                found.append((deepest, kind != Gate.AND, 2 * node, kind, left, right))
+                results.append((deepest, kind != Gate.AND, 2 * node, kind, left, right))
         for literal in wanted:
             complement(literal)
-        found.sort(key=lambda gate: gate[:2])  # stable: what a free gate reads stays before it
+        results.sort(key=lambda gate: gate[:2])  # stable: what a free gate reads stays before it
         wire = {2 * node: place for place, node in enumerate(inputs)}
-        wire |= {gate[2]: len(inputs) + place for place, gate in enumerate(found)}
-        kinds = [gate[3] for gate in found]
-        left_wires = [wire[gate[4]] for gate in found]
-        return kinds, left_wires, [wire[gate[5]] for gate in found], [wire[literal] for literal in wanted]
+        wire |= {gate[2]: len(inputs) + place for place, gate in enumerate(results)}
+        kinds = [gate[3] for gate in results]
+        left_wires = [wire[gate[4]] for gate in results]
+        return kinds, left_wires, [wire[gate[5]] for gate in results], [wire[literal] for literal in wanted]
 
     def _needed(self, wanted: list[int]) -> list[int]:
         """Nodes that the wanted literals depend on, each after what it reads."""
@@ -335,8 +335,8 @@ def evaluate(circuit: Circuit, garbler: Bool, evaluator: Bool) -> Bool:
         for read in (left, right):
             if last[read] == place:
                 wires[read] = None
-    found = np.array([wires[wire] for wire in circuit.output_wires.tolist()])
-    bits = np.unpackbits(found.view(np.uint8), axis=1, count=pairs, bitorder="little")
+    result = np.array([wires[wire] for wire in circuit.output_wires.tolist()])
+    bits = np.unpackbits(result.view(np.uint8), axis=1, count=pairs, bitorder="little")
     return bits.T.astype(bool)
 
 
@@ -361,16 +361,16 @@ def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bool:
 
 def separate(ports: tuple[Port, ...], bits: Bool) -> dict[str, Int64]:
     """Numbers of the outputs of `evaluate` by name, each of shape (pairs,) and of at most 62 bits."""
-    found, first = {}, 0
+    result, first = {}, 0
     for port in ports:
         if port.width >= WORD - 1:
             raise ParameterError(f"`{port.name}` must have at most {WORD - 2} bits to be a number, got {port.width}")
         weights = np.int64(1) << np.arange(port.width)
         if port.signed:
             weights[-1] = -weights[-1]
-        found[port.name] = bits[:, first : first + port.width].astype(np.int64) @ weights
+        result[port.name] = bits[:, first : first + port.width].astype(np.int64) @ weights
         first += port.width
-    return found
+    return result
 
 
 def _bits_of(values: NDArray[Any], port: Port) -> Bool:

@@ -227,11 +227,11 @@ class LaplaceLaw:
             return self._chance(self.flag)
         if abs(noise) > self.largest:
             return Fraction(0)
-        found = self._sided
+        result = self._sided
         for place, threshold in enumerate(self.digits):
             chance = self._chance(threshold)
-            found *= chance if abs(noise) - 1 >> place & 1 else 1 - chance
-        return found
+            result *= chance if abs(noise) - 1 >> place & 1 else 1 - chance
+        return result
 
     @property
     def _loss_of_steps(self) -> Fraction:
@@ -254,11 +254,11 @@ class LaplaceLaw:
 
     def _tail(self, least: int) -> Fraction:
         """Probability that G is at least a number from 0 to 2^digits - 1, digit by digit."""
-        found = Fraction(1)
+        result = Fraction(1)
         for place, threshold in enumerate(self.digits):
             chance = self._chance(threshold)
-            found = chance * found if least >> place & 1 else chance + (1 - chance) * found
-        return found
+            result = chance * result if least >> place & 1 else chance + (1 - chance) * result
+        return result
 
     def _chance(self, threshold: int) -> Fraction:
         return Fraction(threshold, 1 << self.precision)
@@ -271,8 +271,8 @@ def _zero_probability(scale: Fraction) -> Fraction:
 
 def _up(value: Fraction) -> float:
     """The least float that is not below a number."""
-    found = float(value)
-    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+    result = float(value)
+    return result if Fraction(result) >= value else math.nextafter(result, math.inf)
 
 
 # --- Noise drawn inside a circuit

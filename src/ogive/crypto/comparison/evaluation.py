@@ -160,7 +160,7 @@ class Summing:
         # whole blocks, as words
         padding = -row.shape[1] % 16
         self._leaf = (np.pad(row, ((0, 0), (0, padding))) if padding else row).view(np.uint64)
-        self.found = np.empty(points, np.uint64)
+        self.sums = np.empty(points, np.uint64)
         """Elements of the group, shape (points,)."""
 
     def start(self) -> int:
@@ -173,7 +173,7 @@ class Summing:
     def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: int, s: UInt64, t: UInt8, v: UInt64) -> None:
         values = self._in_group(sum_leaf(s, t, v, self._leaf, 2 * block))
         for point, place in wanted:
-            self.found[point] = (total + values[place]) % self._modulus
+            self.sums[point] = (total + values[place]) % self._modulus
 
     def _in_group(self, halves: Sequence[int]) -> Sequence[int]:
         if self._halves:
@@ -182,14 +182,14 @@ class Summing:
 
 
 class Reading:
-    """The share of every key of a chunk at every point, written to `found`, shape (points, keys)."""
+    """The share of every key of a chunk at every point, written to `sums`, shape (points, keys)."""
 
-    def __init__(self, batch: KeyBatch, server: int, found: Values) -> None:
+    def __init__(self, batch: KeyBatch, server: int, result: Values) -> None:
         shape = batch.shape
         self._values, self._leaf = batch.values, batch.leaves
         self._places, self._prime = shape.places, shape.arithmetic.prime
         self._negated = bool(server)
-        self._found = found
+        self._found = result
 
     def start(self) -> Any:
         return np.zeros(len(self._leaf), self._leaf.dtype)
@@ -285,17 +285,17 @@ def evaluate(batch: KeyBatch, points: ArrayLike, *, server: int, threads: int | 
     cores, None for all.
     """
     distinct, back = _distinct(points, batch, server)
-    found = np.empty((len(distinct), len(batch)), batch.shape.dtype)
+    result = np.empty((len(distinct), len(batch)), batch.shape.dtype)
     listed = distinct.tolist()
 
     def work(walk: Walk, part: slice) -> None:
         keys = batch[part]
-        walk.run(keys, listed, server, Reading(keys, server, found[:, part]))
+        walk.run(keys, listed, server, Reading(keys, server, result[:, part]))
 
     for _ in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=None):
         pass
     in_order = np.array_equal(back, np.arange(len(distinct)))
-    shares: Values = (found if in_order else found[back]).T
+    shares: Values = (result if in_order else result[back]).T
     return shares
 
 
@@ -321,10 +321,10 @@ def evaluate_sums(
         keys = batch[part]
         tally = Summing(keys, len(listed))
         walk.run(keys, listed, server, tally)
-        return tally.found
+        return tally.sums
 
-    for found in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=progress):
-        total = total + found if group.prime is None else field.sums(total, found)
+    for result in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=progress):
+        total = total + result if group.prime is None else field.sums(total, result)
     if server:
         total = _ZERO - total if group.prime is None else field.differences(_ZERO, total)
     sums: Values = total.astype(group.dtype)[back]
@@ -393,8 +393,8 @@ def evaluate_weighed(
         walk.run(batch[part], listed, server, tally)
         return tally.sums
 
-    for found in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=progress):
-        sums = field.sums(sums, found)
+    for result in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=progress):
+        sums = field.sums(sums, result)
     return Weighed(forms, sums)
 
 

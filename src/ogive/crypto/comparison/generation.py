@@ -150,11 +150,11 @@ def correct_leaf(
         s_0, s_1, v_0, v_1 = s[word : 2 * n], s[2 * n + word : 4 * n], v[word : 2 * n], v[2 * n + word : 4 * n]
         out, bound = leaf[:, value], np.uint64(value)
         for i in range(n):
-            found = reduced((v_1[2 * i] ^ s_1[2 * i]) >> shift, prime)
-            found = minus(found, reduced((v_0[2 * i] ^ s_0[2 * i]) >> shift, prime), prime)
-            found = minus(found, missing[i], prime)
-            found = plus(found, payloads[i] if bound < low[i] else _ZERO, prime)
-            out[i] = _select(_ZERO - np.uint64(t[i]), minus(_ZERO, found, prime), found)
+            result = reduced((v_1[2 * i] ^ s_1[2 * i]) >> shift, prime)
+            result = minus(result, reduced((v_0[2 * i] ^ s_0[2 * i]) >> shift, prime), prime)
+            result = minus(result, missing[i], prime)
+            result = plus(result, payloads[i] if bound < low[i] else _ZERO, prime)
+            out[i] = _select(_ZERO - np.uint64(t[i]), minus(_ZERO, result, prime), result)
 
 
 # --- Making pairs of keys
@@ -209,12 +209,12 @@ def generate(
 
 def _checked(name: str, numbers: ArrayLike, stop: int) -> UInt64:
     """Whole numbers in [0, stop) as unsigned words."""
-    found: NDArray[Any] = np.asarray(numbers)
-    if found.ndim != 1 or (found.dtype.kind not in "iub" and found.size):
-        raise ParameterError(f"`{name}` must be whole numbers, shape (n,); got {found.dtype} {found.shape}")
-    if found.size and (found.min() < 0 or int(found.max()) >= stop):
-        raise ParameterError(f"`{name}` must be in [0, {stop}), got {found.min()} to {found.max()}")
-    return found.astype(np.uint64)
+    result: NDArray[Any] = np.asarray(numbers)
+    if result.ndim != 1 or (result.dtype.kind not in "iub" and result.size):
+        raise ParameterError(f"`{name}` must be whole numbers, shape (n,); got {result.dtype} {result.shape}")
+    if result.size and (result.min() < 0 or int(result.max()) >= stop):
+        raise ParameterError(f"`{name}` must be in [0, {stop}), got {result.min()} to {result.max()}")
+    return result.astype(np.uint64)
 
 
 class _Maker:

@@ -259,9 +259,9 @@ class KeyBatch:
         reader.expect(MAGIC, "beginning")
         names = ("group", "number of bits", "depth of leaves", "reserved byte")
         for name, wanted in zip(names, _described(shape), strict=True):
-            found = reader.number(1)
-            if found != wanted:
-                raise PeerError(f"the {_WHAT} has another {name} than the study: {found}, not {wanted}")
+            value = reader.number(1)
+            if value != wanted:
+                raise PeerError(f"the {_WHAT} has another {name} than the study: {value}, not {wanted}")
         count = reader.number(_COUNT.size)
         reader.expect(study, "study")
         if reader.left != count * shape.key_bytes:

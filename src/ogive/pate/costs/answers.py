@@ -64,17 +64,17 @@ def rdp_gnmax(log_q: ArrayLike, sigma: float, orders: ArrayLike, *, variant: Var
     grid = check_orders(orders)
     logs = np.asarray(log_q, dtype=np.float64)
     independent = grid / sigma**2
-    found = np.broadcast_to(independent, (logs.size, grid.size)).copy()
+    result = np.broadcast_to(independent, (logs.size, grid.size)).copy()
     if logs.size == 0:
-        return found
+        return result
     start = _start(sigma, grid, variant)
     # with no consensus nothing is better than the fixed cost
     rows = np.flatnonzero(logs < start.max())
     if rows.size:
         with np.errstate(over="ignore", invalid="ignore"):
             closed = _closed(logs[rows][:, None], sigma, grid)
-        found[rows] = np.where(logs[rows][:, None] < start, np.fmin(closed, independent), independent)
-    return found
+        result[rows] = np.where(logs[rows][:, None] < start, np.fmin(closed, independent), independent)
+    return result
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def theorem3(
     stays = orders * log1mexp(safe) - (orders - 1) * log1mexp(share * (safe + epsilon_2))
     with np.errstate(invalid="ignore"):
         leaves = safe + (orders - 1) * (epsilon_1 - slope * safe)
-    found = np.maximum(np.logaddexp(stays, leaves) / (orders - 1), 0.0)
-    return np.where(valid, found, np.inf)
+    result = np.maximum(np.logaddexp(stays, leaves) / (orders - 1), 0.0)
+    return np.where(valid, result, np.inf)
 
 
 # --- One LNMax answer: 2 / scale pure differential privacy, and less where the teachers agree

@@ -44,14 +44,14 @@ ORDERS: Float64 = _grid()
 def check_orders(orders: ArrayLike) -> Float64:
     """Orders as an array, one order as an array of one."""
     try:
-        found = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+        result = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     except (TypeError, ValueError):
         raise ParameterError("`orders` must be numbers above 1") from None
-    if found.ndim != 1 or found.size == 0 or not np.all((found > 1) & (found <= LARGEST_ORDER)):
+    if result.ndim != 1 or result.size == 0 or not np.all((result > 1) & (result <= LARGEST_ORDER)):
         raise ParameterError(f"`orders` must be numbers above 1 and at most {LARGEST_ORDER:g}, at least one of them")
-    if np.any(np.diff(found) <= 0):
+    if np.any(np.diff(result) <= 0):
         raise ParameterError("`orders` must increase")
-    return found
+    return result
 
 
 # --- The conversion
@@ -78,11 +78,11 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
     log_delta = math.log(check_delta(target_delta))
     grid, paid = _checked(costs, orders)
     if among(rule, "rule", ("tight", "paper")) == "paper":
-        found = paid - log_delta / (grid - 1)
+        result = paid - log_delta / (grid - 1)
     else:
-        found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
-    place = int(found.argmin())
-    return Converted(max(0.0, float(found[place])), float(grid[place]))
+        result = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
+    place = int(result.argmin())
+    return Converted(max(0.0, float(result[place])), float(grid[place]))
 
 
 def check_delta(value: Rational) -> float:

@@ -227,10 +227,10 @@ def _independent(
     if isinstance(aggregator, LNMax):
         rdp = laplace_rdp(run.grid, answers=answers, scale=float(aggregator.scale), group=run.group)
         pure = Converted(float(2 * answers * run.group / aggregator.scale), math.nan)
-        found = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
-        if rule is None and order is None and pure.value < found.value:
+        result = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
+        if rule is None and order is None and pure.value < result.value:
             return pure, "pure", rdp, answers
-        return found, rule or "tight", rdp, answers
+        return result, rule or "tight", rdp, answers
     sigma_2 = aggregator.sigma if isinstance(aggregator, LargestMargins) else answer_sigma(aggregator)
     if sigma_2 is None:
         raise ParameterError("the cost of LargestMargins needs its sigma")
@@ -240,7 +240,7 @@ def _independent(
     rdp = independent_rdp(
         run.grid, checks=checks, sigma_1=float(sigma_1), answers=answers, sigma_2=float(sigma_2), group=run.group
     )
-    found = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
+    result = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
     if rule is None and order is None and run.noise != "discrete":
         loss = gaussian_loss(
             checks=checks,
@@ -252,9 +252,9 @@ def _independent(
             noise=run.noise,
         )
         epsilon = _gaussian(loss, delta)
-        if epsilon <= found.value:
+        if epsilon <= result.value:
             return Converted(epsilon, math.nan), "gaussian", rdp, answers
-    return found, rule or "tight", rdp, answers
+    return result, rule or "tight", rdp, answers
 
 
 def _gaussian(loss: GaussianDP, delta: float) -> float:

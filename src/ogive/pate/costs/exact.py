@@ -121,7 +121,7 @@ def _pairs(
     lifts, counts = np.empty(logs.shape[1]), np.empty(logs.shape[1])
     before = values[0] + 1
     checked = tails[1, before] > -np.inf
-    found = 0
+    result = 0
     for a in range(kinds):
         for c in range(kinds):
             if values[a] == 0 or (a == c and times[a] < 2):
@@ -138,41 +138,41 @@ def _pairs(
                 if left > 0:
                     if lead < 0 and u == 0:
                         lead = size
-                    logs[found, size], gains[found, size], counts[size] = here[u], plain[a, c, u], left
+                    logs[result, size], gains[result, size], counts[size] = here[u], plain[a, c, u], left
                     lifts[size] = of_class[u]
                     size += 1
             for u, there in ((a, giver[a, c]), (c, taker[a, c])):
                 if lead < 0 and u == 0:
                     lead = size
-                logs[found, size], gains[found, size], counts[size] = here[u], there, 1
+                logs[result, size], gains[result, size], counts[size] = here[u], there, 1
                 lifts[size] = of_class[u]
                 size += 1
             others = 0.0
             for outcome in range(size):
-                others += (counts[outcome] - (outcome == lead)) * np.exp(gains[found, outcome])
+                others += (counts[outcome] - (outcome == lead)) * np.exp(gains[result, outcome])
             if counts[lead] == 1:
-                gains[found, lead] = np.log1p(-min(others, 1.0))
+                gains[result, lead] = np.log1p(-min(others, 1.0))
             if times[0] == 1 and tables.unit > 0:
-                lifts[lead] = lift_of_complement(logs[found], gains[found], counts, lifts, lead, size)
+                lifts[lead] = lift_of_complement(logs[result], gains[result], counts, lifts, lead, size)
             for outcome in range(size):
-                gains[found, outcome] = logs[found, outcome] - gains[found, outcome]
-                gains[found, outcome] += tails[0, before] - tails[0, after]
-                logs[found, outcome] += tails[0, before] + math.log(counts[outcome])
+                gains[result, outcome] = logs[result, outcome] - gains[result, outcome]
+                gains[result, outcome] += tails[0, before] - tails[0, after]
+                logs[result, outcome] += tails[0, before] + math.log(counts[outcome])
                 lifts[outcome] += max(tails[2, before], tails[2, after])
             if checked:
-                logs[found, size], gains[found, size] = tails[1, before], tails[1, before] - tails[1, after]
+                logs[result, size], gains[result, size] = tails[1, before], tails[1, before] - tails[1, after]
                 lifts[size] = max(tails[3, before], tails[3, after])
                 size += 1
             ways = 2 if two_sided else 1
             if two_sided:
                 for outcome in range(size):
-                    logs[found + 1, outcome] = logs[found, outcome] - gains[found, outcome]
-                    gains[found + 1, outcome] = -gains[found, outcome]
-            for pair in range(found, found + ways):
+                    logs[result + 1, outcome] = logs[result, outcome] - gains[result, outcome]
+                    gains[result + 1, outcome] = -gains[result, outcome]
+            for pair in range(result, result + ways):
                 sizes[pair] = widen(logs[pair], gains[pair], lifts, size) if tables.unit > 0 else size
                 drifts[pair] = weigh(logs[pair], gains[pair], masses[pair], sizes[pair])
-            found += ways
-    return found
+            result += ways
+    return result
 
 
 @njit(error_model="numpy")
@@ -226,9 +226,9 @@ def most_divergent(
                 best = log_moment(order, logs[leader], masses[leader], gains[leader], drifts[leader], sizes[leader])
                 for pair in range(pairs):
                     if left[pair] + share * (right[pair] - left[pair]) > best and pair != leader:
-                        found = log_moment(order, logs[pair], masses[pair], gains[pair], drifts[pair], sizes[pair])
-                        if found > best:
-                            best, leader = found, pair
+                        result = log_moment(order, logs[pair], masses[pair], gains[pair], drifts[pair], sizes[pair])
+                        if result > best:
+                            best, leader = result, pair
                 out[query, place] = max(0.0, best) / (order - 1)
             low = high
 
@@ -287,15 +287,15 @@ def rdp_exact(
     grid = check_orders(orders)
     tables = _tables(counts, sigma, unit)
     ordered, places = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
-    found = np.zeros((ordered.shape[0], grid.size))
+    result = np.zeros((ordered.shape[0], grid.size))
     if ordered.size:
         heights = np.arange(-1, int(ordered.max()) + 2)
         if check is None:
             tails = np.repeat([[0], [-np.inf], [0], [0]], heights.size, axis=1)
         else:
             tails = tails_of_check(heights, check.threshold, check.sigma_1, unit=unit)
-        most_divergent(ordered, tables, tails, grid, two_sided, found)
-    return found[places.reshape(-1)]
+        most_divergent(ordered, tables, tails, grid, two_sided, result)
+    return result[places.reshape(-1)]
 
 
 def _tables(counts: Int64, sigma: float, unit: float) -> Tables:

@@ -65,9 +65,9 @@ def gaussian_loss(
 
 def gaussian_epsilon(loss: GaussianDP, target_delta: Rational) -> float:
     """The exact epsilon of a loss with a delta; rounded up."""
-    found = epsilon_of_gaussian(loss, exact(target_delta, "target_delta"))
-    near = float(found)
-    return near if near >= found else float(np.nextafter(near, np.inf))
+    result = epsilon_of_gaussian(loss, exact(target_delta, "target_delta"))
+    near = float(result)
+    return near if near >= result else float(np.nextafter(near, np.inf))
 
 
 def independent_rdp(

@@ -75,9 +75,9 @@ def logq_lnmax(votes: ArrayLike, scale: float, *, noise: Noise = "continuous") -
 
     def overtakes(gaps: Float64) -> Float64:
         steps = gaps / unit
-        found = fixed - ratio * steps + np.log(steps + shift)
+        result = fixed - ratio * steps + np.log(steps + shift)
         # a tie of the counts: the rival has the higher index, so it must be strictly above
-        return np.where(steps < 1, math.log(0.5), found)
+        return np.where(steps < 1, math.log(0.5), result)
 
     return _union(votes, overtakes)
 
@@ -94,7 +94,7 @@ def _union(votes: ArrayLike, overtakes: Callable[[Float64], Float64]) -> Float64
     """Add up the chances of all rivals of the first largest count, in log space, a bounded number of rows at a time."""
     counts = array_of(votes)
     queries, classes = counts.shape
-    found = np.empty(queries)
+    result = np.empty(queries)
     step = max(1, _CHUNK // classes)
     for start in range(0, queries, step):
         part = np.asarray(counts[start : start + step], dtype=np.float64)
@@ -104,8 +104,8 @@ def _union(votes: ArrayLike, overtakes: Callable[[Float64], Float64]) -> Float64
         terms[rows, first] = -np.inf
         largest = terms.max(axis=1)
         terms -= largest[:, None]
-        found[start : start + step] = largest + np.log(np.exp(terms, out=terms).sum(axis=1))
-    return np.minimum(found, math.log1p(-1 / classes))
+        result[start : start + step] = largest + np.log(np.exp(terms, out=terms).sum(axis=1))
+    return np.minimum(result, math.log1p(-1 / classes))
 
 
 # --- What a student expects of the votes: public scores, checked where they enter, and how far votes exceed them
@@ -127,21 +127,21 @@ def check_probabilities(probabilities: ArrayLike | None, shape: tuple[int, ...])
         raise ParameterError("aggregator interactive needs the student's probabilities, a row for every query")
     refuse_masked(probabilities)
     try:
-        found = np.asarray(probabilities, dtype=np.float64)
+        result = np.asarray(probabilities, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("probabilities must be an array of numbers, a row for every query") from None
-    if found.ndim != 2 or found.shape != shape:
+    if result.ndim != 2 or result.shape != shape:
         raise DataError(
-            f"probabilities must have the shape (queries, classes) = {shape} of the votes, got {found.shape}"
+            f"probabilities must have the shape (queries, classes) = {shape} of the votes, got {result.shape}"
         )
     for wrong, what in (
-        (np.isnan(found).any(axis=1), "NaN"),
-        (((found < 0) | (found > 1)).any(axis=1), "numbers outside 0 to 1"),
-        (np.abs(found.sum(axis=1) - 1) > _ROUNDING, "numbers that do not add up to 1"),
+        (np.isnan(result).any(axis=1), "NaN"),
+        (((result < 0) | (result > 1)).any(axis=1), "numbers outside 0 to 1"),
+        (np.abs(result.sum(axis=1) - 1) > _ROUNDING, "numbers that do not add up to 1"),
     ):
         if wrong.any():
             raise DataError(f"the student's probabilities of query {int(np.argmax(wrong))} hold {what}")
-    return found
+    return result
 
 
 def largest_excess(votes: Int64, probabilities: Float64) -> Float64:

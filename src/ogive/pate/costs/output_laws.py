@@ -102,9 +102,9 @@ def _integrand(
     best, peak = 0, -np.inf
     for step in range(total.size):
         place = own + start + step * tables.stride
-        found = total[step] - tables.log_below[place] + tables.log_density[place]
-        if found > peak:
-            best, peak = step, found
+        result = total[step] - tables.log_below[place] + tables.log_density[place]
+        if result > peak:
+            best, peak = step, result
     reach = tables.half // tables.stride
     first, last = max(0, best - reach), min(total.size - 1, best + reach)
     for step in range(first, last + 1):
@@ -142,13 +142,13 @@ def winning(values: Int64, times: Int64, tables: Tables) -> Float64:
     """Ln of the chance of winning of a class with each distinct count."""
     start, total = _totals(values, times, tables)
     scratch = np.empty(2 * (tables.half // tables.stride) + 3)
-    found = np.empty(values.size)
+    result = np.empty(values.size)
     for which in range(values.size):
         _, size, peak = _integrand(values, times, tables, total, start, which, scratch)
-        found[which] = peak + tables.log_step + np.log(scratch[:size].sum())
+        result[which] = peak + tables.log_step + np.log(scratch[:size].sum())
     if times[0] == 1:
-        found[0] = _complement(found, times)
-    return found
+        result[0] = _complement(result, times)
+    return result
 
 
 @njit(error_model="numpy")
@@ -225,11 +225,11 @@ def tails_of_check(highest: ArrayLike, threshold: float, sigma_1: float, *, unit
 @njit(error_model="numpy")
 def lifts_of_classes(here: Float64, giver: Float64, tables: Tables) -> Float64:
     """How far ln of a class's chance may be off, at the votes and at every neighbour; by distinct counts."""
-    found = np.empty(here.size)
+    result = np.empty(here.size)
     for which in range(here.size):
         slope = max(here[which] - giver[which].max(), 0.0)
-        found[which] = tables.unit * (slope + tables.bend)
-    return found
+        result[which] = tables.unit * (slope + tables.bend)
+    return result
 
 
 @njit(error_model="numpy")

@@ -124,12 +124,12 @@ def gain(log_chance: Float64, power: Float64) -> Float64:
         log_chance: ln of the chance, broadcast to the shape of `power`; e^log_chance may be too small for a double.
         power: What the term's exponent adds to it.
     """
-    found = np.exp(log_chance) * np.expm1(np.minimum(power, _LARGE))
+    result = np.exp(log_chance) * np.expm1(np.minimum(power, _LARGE))
     large = power > _LARGE
     if large.any():
         # added before they are raised: a faint chance times a large power can be anything
-        found[large] = np.exp(np.minimum(np.broadcast_to(log_chance, power.shape)[large] + power[large], 1.0))
-    return np.asarray(found)
+        result[large] = np.exp(np.minimum(np.broadcast_to(log_chance, power.shape)[large] + power[large], 1.0))
+    return np.asarray(result)
 
 
 def _largest_at_order(shift: float, order: float) -> float:
@@ -137,11 +137,11 @@ def _largest_at_order(shift: float, order: float) -> float:
 
     def costs(means: Float64) -> Float64:
         here = (log_ndtr(means), log_ndtr(-means))
-        found = [
+        results = [
             bit_divergence(here, (log_ndtr(means + move), log_ndtr(-means - move)), np.array([order]))
             for move in (-shift, shift)
         ]
-        return np.asarray(np.maximum(*found)[:, 0])
+        return np.asarray(np.maximum(*results)[:, 0])
 
     def cost(mean: float) -> float:
         return float(costs(np.array([mean]))[0])
@@ -149,8 +149,8 @@ def _largest_at_order(shift: float, order: float) -> float:
     # a nearly certain bit costs most (order - 1) shift from its threshold
     means = np.linspace(0, 12 + order * shift, 2000)
     best, step = float(means[costs(means).argmax()]), means[1]
-    found = minimize_scalar(lambda mean: -cost(mean), bounds=(best - step, best + step), options={"xatol": 1e-9})
-    return max(cost(best), float(-found.fun))
+    results = minimize_scalar(lambda mean: -cost(mean), bounds=(best - step, best + step), options={"xatol": 1e-9})
+    return max(cost(best), float(-results.fun))
 
 
 def _integer_tails(distance: Float64, sigma: float) -> tuple[Float64, Float64]:
@@ -244,7 +244,7 @@ def _largest_joint(
     if paid.shape not in ((grid.size,), (counts.size, grid.size)):
         raise ParameterError(f"`answers` must have shape (queries, orders), got {np.shape(answers)}")
     values, places = np.unique(counts, return_inverse=True)
-    found = np.zeros((counts.size, grid.size))
+    result = np.zeros((counts.size, grid.size))
     for move in moves:
         here = check_tails(values, threshold, sigma_1, noise=noise)
         there = check_tails(values + move, threshold, sigma_1, noise=noise)
@@ -258,5 +258,5 @@ def _largest_joint(
         # near 0 by the gains, elsewhere by the logs, which do not overflow
         small = logs < 0.5
         logs[small] = np.log1p(refused[places][small] + gain(log_pass[places], power)[small])
-        np.maximum(found, logs / (grid - 1), out=found)
-    return found
+        np.maximum(result, logs / (grid - 1), out=result)
+    return result

@@ -230,9 +230,9 @@ def local_sensitivity(log_q: Float64, marks: Landmarks) -> Float64:
     bound = marks.bound
     low, high = log_neighbour_bounds(log_q, bound.sigma, marks.classes)
     here = bound.beta(log_q)
-    found = np.maximum(bound.beta(high) - here, here - bound.beta(low))
-    found = np.where(log_q > marks.log_q2, 0.0, found)
-    return np.where((marks.log_q1 <= log_q) & (log_q <= marks.log_q0), marks.plateau, found)
+    result = np.maximum(bound.beta(high) - here, here - bound.beta(low))
+    result = np.where(log_q > marks.log_q2, 0.0, result)
+    return np.where((marks.log_q1 <= log_q) & (log_q <= marks.log_q0), marks.plateau, result)
 
 
 def algorithm_profiles(ordered: Int64, rivals: Rivals, marks: Landmarks) -> Float64:

@@ -220,7 +220,7 @@ def sanitize(
     check_smoothness(at, smooth)
     width = rule_of_scale(at, smooth, planned) if scale is None else float(scale)
     check_scale(width)
-    found = smooth_cost(
+    result = smooth_cost(
         counts,
         aggregator,
         order=at,
@@ -231,19 +231,19 @@ def sanitize(
         noise=noise,
     )
     generator = SystemSource() if source is None else source
-    sensitivity = max(found.sensitivity, LEAST_SENSITIVITY) * _ROOM
+    sensitivity = max(result.sensitivity, LEAST_SENSITIVITY) * _ROOM
 
     def made(noise_source: RandomSource) -> SanitizedCost:
         return SanitizedCost(
-            rdp=publish(found.cost, sensitivity * width, source=noise_source),
+            rdp=publish(result.cost, sensitivity * width, source=noise_source),
             log_sensitivity=publish(math.log(sensitivity), smooth * TAU, source=noise_source) if upper_limit else None,
             delta=delta,
             order=at,
             smoothness=smooth,
             scale=width,
             form=form,
-            method=found.method,
-            reason=found.reason,
+            method=result.method,
+            reason=result.reason,
             aggregator=aggregator.name,
             queries=counts.shape[0],
             teachers=int(counts[0].sum()),

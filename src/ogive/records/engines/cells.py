@@ -137,14 +137,14 @@ class CellReader:
     def _parted(self, aggregate: Parted, labels: dict[str, LabelCodes]) -> Int64:
         """The sums of all groups in a row; what is asked of several groups is asked of the engine once."""
         counted = [each for asked in self._asked(aggregate) for each in self._counted(asked, labels)]
-        found: list[Int64] = [np.zeros(0, dtype=np.int64)] * len(aggregate.values)
+        results: list[Int64] = [np.zeros(0, dtype=np.int64)] * len(aggregate.values)
         for each, cells in zip(dict.fromkeys(aggregate.values), counted, strict=True):
             numbers = group_places(aggregate, labels[aggregate.by]).number(cells.columns[-1])
             for number_, value in enumerate(aggregate.values):
                 if value == each:
                     here = cells.some(numbers == number_)
-                    found[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
-        return np.concatenate(found)
+                    results[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
+        return np.concatenate(results)
 
     def _asked(self, aggregate: Aggregate) -> list[Asked]:
         """The questions for an aggregate: one for each kind of group, or for all where rows are chosen for all."""
@@ -169,25 +169,25 @@ class CellReader:
 
     def _counted(self, asked: Asked, labels: dict[str, LabelCodes]) -> list[Counted]:
         """The combinations that there are, of the columns of each view."""
-        found = self._answer(asked)
+        result = self._answer(asked)
         if self._bound is not None:
-            refuse(max(found.column("fault").to_pylist(), default=0), self._bound.person)
-        views = np.array(found.column("view").to_pylist(), dtype=np.int64)
+            refuse(max(result.column("fault").to_pylist(), default=0), self._bound.person)
+        views = np.array(result.column("view").to_pylist(), dtype=np.int64)
         return [
-            self._read(found.filter(pa.array(views == number_)), asked, view, labels)
+            self._read(result.filter(pa.array(views == number_)), asked, view, labels)
             for number_, view in enumerate(asked.views)
         ]
 
-    def _read(self, found: Any, asked: Asked, view: Sequence[int], labels: dict[str, LabelCodes]) -> Counted:
-        counts = np.array(found.column("rows").to_pylist(), dtype=np.int64)
+    def _read(self, result: Any, asked: Asked, view: Sequence[int], labels: dict[str, LabelCodes]) -> Counted:
+        counts = np.array(result.column("rows").to_pylist(), dtype=np.int64)
         amounts = None
         if view[0] in asked.bits:
             check_room(int(counts.sum()), asked.bits[view[0]])  # else the sums may have left the engine's numbers
-            amounts = np.array([int(each) for each in found.column("amounts").to_pylist()], dtype=np.int64)
+            amounts = np.array([int(each) for each in result.column("amounts").to_pylist()], dtype=np.int64)
         read: list[Any] = []
         for place in view:
             column = asked.columns[place]
-            values = found.column(f"code_{place}").to_pylist()
+            values = result.column(f"code_{place}").to_pylist()
             if isinstance(column, Binning):
                 read.append(representatives(np.array(values, dtype=np.int64), column))
                 continue
@@ -213,16 +213,16 @@ class CellReader:
         """What the engine counts, as an Arrow table; combinations come once for each group of persons."""
         groups = 1 if self._bound is None else person_groups(self._table, self._bound.engine)
         readers = [self if groups == 1 else self._of_group(group, groups) for group in range(groups)]
-        found = pa.concat_tables([answer(reader._question(asked)) for reader in readers])
-        if len(found) > MOST_CELLS:
-            codes = [name for name in found.column_names if name == "view" or name.startswith("code_")]
-            if groups == 1 or len(found.group_by(codes).aggregate([])) > MOST_CELLS:
+        result = pa.concat_tables([answer(reader._question(asked)) for reader in readers])
+        if len(result) > MOST_CELLS:
+            codes = [name for name in result.column_names if name == "view" or name.startswith("code_")]
+            if groups == 1 or len(result.group_by(codes).aggregate([])) > MOST_CELLS:
                 names = ", ".join(quoted(column.column) for column in asked.columns)
                 raise DataError(
                     f"{plain(self._name)} has more than {MOST_CELLS} combinations of values of {names}; use fewer "
                     "bins, or a column with fewer values"
                 )
-        return found
+        return result
 
     def _of_group(self, group: int, groups: int) -> CellReader:
         assert self._bound is not None, "rows of persons are counted"
@@ -313,14 +313,14 @@ class CellReader:
 
     def _value(self, column: ReadColumn, *, sums: bool) -> Any:
         """A column's numbers, or its labels as the engine hands them out; NaN is null where numbers are summed."""
-        found, kind = self._table[column.column], self._types[column.column]
+        result, kind = self._table[column.column], self._types[column.column]
         if isinstance(column, Binning):
-            return number(found, kind, column.grid.unit, self._words.numbers(column.grid), keep_nan=not sums)
+            return number(result, kind, column.grid.unit, self._words.numbers(column.grid), keep_nan=not sums)
         if not any(map(self._words.marks, declared_values(column))):  # what is declared is a value
-            found = without_named(found, kind, self._words, self._engine)
+            result = without_named(result, kind, self._words, self._engine)
         if pa.types.is_decimal(kind) or not (pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
-            return found.cast("float64") if pa.types.is_floating(kind) else found.cast("string")
-        return found
+            return result.cast("float64") if pa.types.is_floating(kind) else result.cast("string")
+        return result
 
 
 def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
@@ -333,13 +333,13 @@ def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
         amount = table[f"amount_{view[0]}"]
         sums["amounts"] = total(table["rows"] * amount if several else amount)
     keys = [name for place in view for name in (f"code_{place}", f"bytes_{place}") if name in table.columns]
-    found = table.group_by(keys).aggregate(**sums).drop(*(name for name in keys if name.startswith("bytes_")))
+    result = table.group_by(keys).aggregate(**sums).drop(*(name for name in keys if name.startswith("bytes_")))
     others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
     nulls = {name: ibis.null(table[name].type()) for name in others}
     if "amounts" not in sums:
         nulls["amounts"] = ibis.null("string")
-    found = found.mutate(**nulls, view=whole(number_))
-    return found.select(*sorted(found.columns))
+    result = result.mutate(**nulls, view=whole(number_))
+    return result.select(*sorted(result.columns))
 
 
 def _fixed_point(value: Any, substitute: float | None, bits: int) -> Any:
@@ -398,8 +398,8 @@ def fingerprint(table: Any, engine: str) -> tuple[int, str]:
     """How many rows a table has, and the sum of the engine's hashes of its rows, which has no order."""
     # 38 digits hold the sum of as many hashes as there can be rows
     total = _HASHES[engine](table).cast("decimal(38, 0)").sum().cast("string")
-    found = answer(table.aggregate(rows=table.count(), total=total)).to_pylist()[0]
-    return int(found["rows"]), str(found["total"])
+    result = answer(table.aggregate(rows=table.count(), total=total)).to_pylist()[0]
+    return int(result["rows"]), str(result["total"])
 
 
 def _of_values(table: Any) -> Any:

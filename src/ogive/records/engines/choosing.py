@@ -72,14 +72,14 @@ class Bound(NamedTuple):
 def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
     """The name of each row's person: equal for one person, as `records.persons` tells persons apart, and the fault."""
     if pa.types.is_integer(kind):
-        found = column.cast("string")
-        return {"person_name": found, "person_fault": _fault(column.isnull(), ibis.literal(False))}
+        results = column.cast("string")
+        return {"person_name": results, "person_fault": _fault(column.isnull(), ibis.literal(False))}
     if pa.types.is_floating(kind):
         number = column.cast("float64")
         number = number.isnan().ifelse(ibis.null("float64"), number)
         clear = _is_small(number)
-        found = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
-        return {"person_name": found, "person_fault": _fault(number.isnull(), ~clear)}
+        results = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
+        return {"person_name": results, "person_fault": _fault(number.isnull(), ~clear)}
     text = column.cast("string") if pa.types.is_decimal(kind) else as_text(column, engine)
     text = text.strip()
     missing = text.isnull() | text.lower().isin(sorted(USUAL.folded))
@@ -167,18 +167,18 @@ def label_tie(value: Any, kind: Any, engine: str) -> Any:
 def label_text(value: Any, kind: Any) -> Any:
     """What `records.bounding.label_text` writes for each label that `one_label` returns."""
     if pa.types.is_boolean(kind):
-        found = value.isnull().ifelse(ibis.null("string"), value.ifelse("1", "0"))
+        results = value.isnull().ifelse(ibis.null("string"), value.ifelse("1", "0"))
     elif pa.types.is_integer(kind):
         small = (value > whole(_BELOW)) & (value < whole(_ABOVE))
-        found = small.ifelse(value.cast("string"), _in_steps(value.cast("float64")))
+        results = small.ifelse(value.cast("string"), _in_steps(value.cast("float64")))
     elif pa.types.is_floating(kind):
-        found = _is_small(value).ifelse(_near(value).cast("int64").cast("string"), _in_steps(value))
+        results = _is_small(value).ifelse(_near(value).cast("int64").cast("string"), _in_steps(value))
     elif pa.types.is_decimal(kind):
         digits = value.re_search(f"^-?[0-9]{{1,{MOST_DIGITS}}}$")
-        found = digits.ifelse(value, _in_steps(value.cast("float64")))
+        results = digits.ifelse(value, _in_steps(value.cast("float64")))
     else:
-        found = ibis.literal("t") + value.length().cast("string") + ":" + value
-    return found.fill_null("m")
+        results = ibis.literal("t") + value.length().cast("string") + ":" + value
+    return results.fill_null("m")
 
 
 def _near(number: Any) -> Any:
@@ -306,8 +306,8 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
         # no float is that number: those up to the nearest one below it are less, all others are more
         below = numbers <= double(near) if near < value else numbers < double(near)
-        found = {"==": numbers.isnull(), "!=": numbers.notnull(), "<": below, "<=": below}.get(sign, ~below)
-        return _sure(found & numbers.notnull())
+        results = {"==": numbers.isnull(), "!=": numbers.notnull(), "<": below, "<=": below}.get(sign, ~below)
+        return _sure(results & numbers.notnull())
     return _sure(_COMPARED[sign](numbers, double(compared_number(value, unit))))
 
 

@@ -59,14 +59,14 @@ class SparkAddress:
 
     @staticmethod
     def of(text: str) -> SparkAddress:
-        found = _SPARK_ADDRESS.fullmatch(text)
-        place = "" if found is None else found["cluster"] or found["local"]
-        if found is None or not (_CLUSTER_PLACES if found["cluster"] else _LOCAL).fullmatch(place):
+        result = _SPARK_ADDRESS.fullmatch(text)
+        place = "" if result is None else result["cluster"] or result["local"]
+        if result is None or not (_CLUSTER_PLACES if result["cluster"] else _LOCAL).fullmatch(place):
             raise ParameterError(
                 f"the address of a table of Spark must be like {CLUSTER} or {LOCAL}; for another master, start "
                 "Spark and give a table of ibis"
             )
-        parts = parse_qsl(found["query"] or "", keep_blank_values=True)
+        parts = parse_qsl(result["query"] or "", keep_blank_values=True)
         named = dict(parts)
         for name, value in parts:
             if name not in ("table", "parquet", "schema") and not name.startswith("spark."):
@@ -85,7 +85,7 @@ class SparkAddress:
             raise ParameterError("the address names Parquet files, which lie in no schema; leave schema out")
         if parquet is not None and "://" not in parquet:
             parquet = str(Path(parquet).absolute())
-        return SparkAddress(f"spark:{place}" if found["cluster"] else place, table, parquet, schema, named)
+        return SparkAddress(f"spark:{place}" if result["cluster"] else place, table, parquet, schema, named)
 
     @property
     def engine(self) -> str:
@@ -356,14 +356,14 @@ def one_line(name: str) -> Iterator[None]:
         package = type(problem).__module__.partition(".")[0]
         if package not in _RAISED_BY and not isinstance(problem, ConnectionError):
             raise
-        found = _kind(problem)
-        if package == "psycopg" and found in _LOST:
+        result = _kind(problem)
+        if package == "psycopg" and result in _LOST:
             raise DataError(
                 f"the connection to {plain(name)} was lost; open the table again, in a new session"
             ) from None
-        if found == "InsufficientPrivilege":
+        if result == "InsufficientPrivilege":
             raise DataError(f"{plain(name)} cannot be read: this user may not read it") from None
-        raise DataError(f"{plain(name)} cannot be read: its engine reports {found}") from None
+        raise DataError(f"{plain(name)} cannot be read: its engine reports {result}") from None
 
 
 def _kind(problem: Exception) -> str:
@@ -385,8 +385,8 @@ def _causes(problem: Exception) -> Iterator[Any]:
 def _condition(problem: Any) -> str | None:
     """The name that Spark has for what went wrong, if it has one."""
     with contextlib.suppress(Exception):  # of Java, which has no such method
-        found = problem.getCondition()
-        return None if found is None else str(found)
+        result = problem.getCondition()
+        return None if result is None else str(result)
     return None
 
 
@@ -454,12 +454,12 @@ def engine_of(expression: Any) -> str:
     import ibis
 
     try:
-        found = str(expression.get_backend().name)
+        result = str(expression.get_backend().name)
     except ibis.common.exceptions.IbisError:
-        found = "no engine"
-    if found not in ENGINES:
-        raise ParameterError(f"a table of ibis must lie in DuckDB, PostgreSQL or Spark, got one of {found}")
-    return found
+        result = "no engine"
+    if result not in ENGINES:
+        raise ParameterError(f"a table of ibis must lie in DuckDB, PostgreSQL or Spark, got one of {result}")
+    return result
 
 
 def open_address(address: Address | SparkAddress) -> Any:
@@ -488,12 +488,12 @@ def is_locked(address: Address | SparkAddress, expression: Any) -> bool:
     """
     if address.engine != "duckdb" or address.parquet is not None:
         return False
-    found = expression.get_backend().con.execute(
+    result = expression.get_backend().con.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND NOT temporary "
         "AND lower(schema_name) = lower(coalesce(?, current_schema())) AND lower(table_name) = lower(?)",
         [address.schema, address.table],
     )
-    return bool(found.fetchone()[0])
+    return bool(result.fetchone()[0])
 
 
 def _connect(ibis: Any, address: Address | SparkAddress) -> Any:

@@ -90,10 +90,10 @@ class EngineTable(Table):
             counted = fingerprint(self._expression, self._engine)
         kinds = [[column, str(kind)] for column, kind in self._expression.schema().items()]
         said = json.dumps([self._engine, kinds, *counted]).encode()
-        found = hashlib.sha256(b"ogive engine table 1\n" + said).digest()
+        result = hashlib.sha256(b"ogive engine table 1\n" + said).digest()
         if self._is_locked:
-            self._locked = found
-        return found
+            self._locked = result
+        return result
 
     def filtered(self, where: Predicate, words: MissingWords) -> EngineTable:
         from ogive.records.engines.choosing import holds
@@ -107,7 +107,7 @@ class EngineTable(Table):
         from ogive.records.engines.choosing import is_named, of_group, person_groups, person_names, refuse
 
         kind = self._types[person]
-        found = []
+        results = []
         with one_line(self.name):
             groups = person_groups(self._expression, self._engine)
             for group in range(groups):
@@ -115,9 +115,9 @@ class EngineTable(Table):
                 if groups > 1:
                     table = of_group(table, person, kind, self._engine, group=group, groups=groups)
                 named = table.select(**person_names(table[person], kind, self._engine))
-                found.append(_persons(named.filter(is_named(named))))  # others are refused where they are used
-        refuse(max(fault for _, fault in found), person)
-        return sum(persons for persons, _ in found)
+                results.append(_persons(named.filter(is_named(named))))  # others are refused where they are used
+        refuse(max(fault for _, fault in results), person)
+        return sum(persons for persons, _ in results)
 
     def aggregate(
         self, aggregate: Aggregate, words: MissingWords, *, person: str | None = None, limit: int = 1
@@ -146,5 +146,5 @@ class EngineTable(Table):
 def _persons(named: Any) -> tuple[int, int]:
     """How many persons a table of their names has, and their worst fault."""
     each = named.group_by(list(named.columns)).aggregate(rows=named.count())
-    found = answer(each.aggregate(persons=each.count(), fault=each["person_fault"].max())).to_pylist()[0]
-    return int(found["persons"]), int(found["fault"] or 0)
+    result = answer(each.aggregate(persons=each.count(), fault=each["person_fault"].max())).to_pylist()[0]
+    return int(result["persons"]), int(result["fault"] or 0)

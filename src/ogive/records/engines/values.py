@@ -80,17 +80,17 @@ def number(column: Any, arrow_type: Any, unit: str, named: Sequence[float] = (),
         named: Numbers that mean that a value is missing.
         keep_nan: Whether NaN stays NaN, for who asks for both.
     """
-    found = _number(column, arrow_type, unit)
+    result = _number(column, arrow_type, unit)
     if kind_of(arrow_type) == "number" and not keep_nan:
-        found = found.isnan().ifelse(ibis.null("float64"), found)
-    return found.isin([double(value) for value in named]).ifelse(ibis.null("float64"), found) if named else found
+        result = result.isnan().ifelse(ibis.null("float64"), result)
+    return result.isin([double(value) for value in named]).ifelse(ibis.null("float64"), result) if named else result
 
 
 def _number(column: Any, arrow_type: Any, unit: str) -> Any:
     if pa.types.is_date(arrow_type):
         days = column.delta(ibis.date(1970, 1, 1), unit="day").cast("float64")
-        found = days * double(MICROSECONDS_PER_DAY) if unit == "datetime" else days
-        return _endless(column, ibis.date(*_FIRST), ibis.date(*_LAST), found)
+        result = days * double(MICROSECONDS_PER_DAY) if unit == "datetime" else days
+        return _endless(column, ibis.date(*_FIRST), ibis.date(*_LAST), result)
     if pa.types.is_timestamp(arrow_type):
         zone = "UTC" if arrow_type.tz is not None else None
 
@@ -98,8 +98,8 @@ def _number(column: Any, arrow_type: Any, unit: str) -> Any:
             return ibis.timestamp(datetime.datetime(year, month, day).isoformat(), timezone=zone)
 
         ticks = column.delta(moment(1970, 1, 1), unit="microsecond")
-        found = ticks.cast("float64") if unit == "datetime" else _days(ticks)
-        return _endless(column, moment(*_FIRST), moment(*_LAST), found)
+        result = ticks.cast("float64") if unit == "datetime" else _days(ticks)
+        return _endless(column, moment(*_FIRST), moment(*_LAST), result)
     if pa.types.is_boolean(arrow_type):
         return ibis.cases((column, double(1)), (~column, double(0)), else_=ibis.null("float64"))
     if pa.types.is_decimal(arrow_type):
@@ -116,12 +116,12 @@ def _days(ticks: Any) -> Any:
     return (ticks - past).cast("float64") / double(MICROSECONDS_PER_DAY)
 
 
-def _endless(column: Any, first: Any, last: Any, found: Any) -> Any:
+def _endless(column: Any, first: Any, last: Any, result: Any) -> Any:
     """A date's number; an infinity for dates before and after all bounds, of which some have no number.
 
     Engines have infinite dates, of which DuckDB counts a null number of days, and PostgreSQL none at all.
     """
-    return ibis.cases((column < first, double(-math.inf)), (column > last, double(math.inf)), else_=found)
+    return ibis.cases((column < first, double(-math.inf)), (column > last, double(math.inf)), else_=result)
 
 
 # --- Bins on any engine, as `Grid.bin_of` computes them
@@ -171,10 +171,10 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
 def representatives(codes: Int64, binning: Binning) -> Float64:
     """A number of each code, which policies treat as they treat every number of that code."""
     grid = binning.grid
-    found = grid.thresholds[np.maximum(codes, 0)]
+    result = grid.thresholds[np.maximum(codes, 0)]
     for code, value in ((MISSING, math.nan), (BELOW, -math.inf), (ABOVE, math.inf), (FRACTION, grid.low + 0.5)):
-        found = np.where(codes == code, value, found)
-    return found
+        result = np.where(codes == code, value, result)
+    return result
 
 
 def _inner(table: Any, x: str, name: str, grid: Grid) -> tuple[Any, Any]:
@@ -244,7 +244,7 @@ def pieces(grid: Grid) -> list[Piece]:
             parameter="bins",
         )
     smallest, largest = _ends(grid)
-    found: list[Piece] = []
+    results: list[Piece] = []
     waiting = [(0, grid.bins - 2)]
     while waiting:
         first, end = waiting.pop()
@@ -256,18 +256,18 @@ def pieces(grid: Grid) -> list[Piece]:
             tos = np.floor((largest[first:end] - start) * scale).astype(np.int64)
             lowest = np.searchsorted(tos, keys)  # the first bin that reaches a key
             if int((np.searchsorted(froms, keys, side="right") - lowest).max()) <= _AT_ONCE:
-                before = found[-1].first + len(found[-1].lowest) if found else 0
-                found.append(Piece(last, start, scale, before, lowest + first + 1))
+                before = results[-1].first + len(results[-1].lowest) if results else 0
+                results.append(Piece(last, start, scale, before, lowest + first + 1))
                 continue
         middle = (first + end) // 2
         waiting += [(middle, end), (first, middle)]
-    if len(found) > _MOST_PIECES:
+    if len(results) > _MOST_PIECES:
         raise ParameterError(
             f"the thresholds from {quoted(grid.label(grid.low))} to {quoted(grid.label(grid.high))} are spread too "
             "unevenly for an engine; use fewer, or `grid='linear'`",
             parameter="bins",
         )
-    return found
+    return results
 
 
 def _looked_up(table: Any, x: str, name: str, grid: Grid) -> tuple[Any, Any]:
@@ -281,10 +281,10 @@ def _looked_up(table: Any, x: str, name: str, grid: Grid) -> tuple[Any, Any]:
     key = ibis.cases((inside, ibis.cases(*keys, else_=whole(0)).cast("int64")), else_=whole(-1))
     near = _near(np.concatenate([each.lowest for each in divided]), name, grid)
     table = table.mutate(**{f"{name}_key": key}).left_join(near, f"{name}_key")
-    found = table[f"{name}_lowest"]
+    result = table[f"{name}_lowest"]
     for number in range(_AT_ONCE - 1):
-        found += (table[f"{name}_{number}"] < table[x]).ifelse(whole(1), whole(0))
-    return table, found
+        result += (table[f"{name}_{number}"] < table[x]).ifelse(whole(1), whole(0))
+    return table, result
 
 
 def _near(lowest: Int64, name: str, grid: Grid) -> Any:
@@ -407,9 +407,9 @@ def _exact(value: Float64) -> tuple[Float64, Float64]:
 
 
 def _logarithms(value: Float64) -> tuple[Float64, Float64]:
-    found = np.log(value)
-    error = np.abs(found) * _LOGARITHM
-    return found - error, found + error
+    result = np.log(value)
+    error = np.abs(result) * _LOGARITHM
+    return result - error, result + error
 
 
 def _widened(grid: Grid, scale: float, offset: float, read: Read) -> Line | None:

@@ -118,14 +118,14 @@ def curve_from_counts(
 
 def _whole_counts(counts: ArrayLike) -> Any:
     """Counts as int64."""
-    found = array_of(counts)
-    if found.ndim != 1 or not found.size:
-        raise ParameterError(f"`counts` must be a list of noisy counts, one for each bin, got shape {found.shape}")
-    if found.dtype.kind == "f" and np.isfinite(found).all() and (found == np.round(found)).all():
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "iu" or int(np.abs(found).max()) > _MOST_COUNT:
+    result = array_of(counts)
+    if result.ndim != 1 or not result.size:
+        raise ParameterError(f"`counts` must be a list of noisy counts, one for each bin, got shape {result.shape}")
+    if result.dtype.kind == "f" and np.isfinite(result).all() and (result == np.round(result)).all():
+        result = result.astype(np.int64)
+    if result.dtype.kind not in "iu" or int(np.abs(result).max()) > _MOST_COUNT:
         raise ParameterError("`counts` must be whole numbers, as both aggregators' shares add up to")
-    return found.astype(np.int64)
+    return result.astype(np.int64)
 
 
 def _noise(scale: Any, sigma: Any, *, changed: int) -> tuple[Law, PureDP | ZeroConcentratedDP]:

@@ -442,14 +442,14 @@ def _reasons(plan: Plan) -> Iterator[str]:
     for each in plan.left_out:
         places.setdefault((each.method, each.trust), []).append(each)
     told: dict[str, dict[str, list[str]]] = {}
-    for (method, trust), found in places.items():
-        guarantees = [each.privacy for each in found]
+    for (method, trust), result in places.items():
+        guarantees = [each.privacy for each in result]
         under = [] if len(guarantees) == len(granted) else [" and ".join(map(str, guarantees))]
         everywhere = all((method, model) in places for model in models)
         under += [] if trust is None or everywhere else [plain(trust)]
         place = f" under {', '.join(under)}" if under else ""
         # advice on what else to write follows a semicolon, and is for those who asked for that very method
-        reason = marks_of(found[0].reason).split(";")[0]
+        reason = marks_of(result[0].reason).split(";")[0]
         for front in (f"method '{method}' ", f"method {method} ", f"{method} "):
             reason = reason.removeprefix(front)
         methods = told.setdefault(place, {}).setdefault(reason, [])
@@ -464,8 +464,8 @@ def _and(names: Sequence[str]) -> str:
 
 def _size(noise: str) -> str:
     """The size of the noise, where it is known as a number of records; else its words."""
-    found = _SIZE.search(noise)
-    return noise if found is None else found[0]
+    result = _SIZE.search(noise)
+    return noise if result is None else result[0]
 
 
 def _traffic(rows: Sequence[PlanRow]) -> list[str]:

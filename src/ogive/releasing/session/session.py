@@ -203,8 +203,8 @@ class Session(Verbs):
         if self._account is None or self._ledger is None:
             return ()
         compared = self._people is not None
-        found = disclosure(self._account), unseen(self._ledger, self._account, compares_people=compared)
-        return tuple(each for each in found if each is not None)
+        result = disclosure(self._account), unseen(self._ledger, self._account, compares_people=compared)
+        return tuple(each for each in result if each is not None)
 
     @property
     def books(self) -> tuple[Ledger | None, Account | None]:
@@ -370,8 +370,8 @@ class Session(Verbs):
     def answers(self) -> tuple[Estimate, ...]:
         """The estimates released so far, from the ledger at no cost, oldest first."""
         account = self._current
-        found = () if account is None else account.answers()
-        return tuple(read_recorded(plain) for plain in found if is_estimate(plain))
+        result = () if account is None else account.answers()
+        return tuple(read_recorded(plain) for plain in result if is_estimate(plain))
 
     @property
     def account(self) -> Account | None:

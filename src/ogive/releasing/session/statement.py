@@ -112,12 +112,12 @@ def unseen(ledger: Ledger, account: Account, *, compares_people: bool) -> str | 
 
 def _published(account: Account) -> dict[str, list[int]]:
     """Columns that are not declared public though their exact counts were published, with the spends that did so."""
-    found: dict[str, list[int]] = {}
+    results: dict[str, list[int]] = {}
     for number, question in account.questions:
         for column in published_columns(question):
             if column not in account.unit.public and column != account.unit.person:
-                found.setdefault(column, []).append(number)
-    return found
+                results.setdefault(column, []).append(number)
+    return results
 
 
 def left(account: Account) -> str:

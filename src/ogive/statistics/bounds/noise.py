@@ -29,7 +29,7 @@ _SUMMED = 64
 
 def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSquaresTree:
     """Every bin counted once, with the noise whose `reach` is shortest among those that meet the terms."""
-    found: list[LeastSquaresTree] = []
+    results: list[LeastSquaresTree] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     moved = 2 if terms.adjacency is Adjacency.REPLACE else 1
     size = binning.grid.bins
@@ -37,13 +37,13 @@ def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSqua
         try:
             own = loss_per_row(grant, terms.unit.max_rows_per_person)
             laws = measured_laws(own, [Fraction(1)], l1=[moved], l2_squared=[moved])
-            found.append(LeastSquaresTree(size, (1,), laws))
+            results.append(LeastSquaresTree(size, (1,), laws))
         except ScaleError as error:
             failed.append((grant, error))
-    if not found:
+    if not results:
         raise too_much_noise(terms.privacy, "a count", failed)
-    refusals = [terms.refusal(CurveQuery(binning, strategy)) for strategy in found]
-    served = [strategy for strategy, reason in zip(found, refusals, strict=True) if reason is None]
+    refusals = [terms.refusal(CurveQuery(binning, strategy)) for strategy in results]
+    served = [strategy for strategy, reason in zip(results, refusals, strict=True) if reason is None]
     if not served:
         raise UnsupportedError(str(refusals[-1]))
     return min(served, key=lambda strategy: reach(strategy.laws[0], size, chance))

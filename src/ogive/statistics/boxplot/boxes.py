@@ -212,19 +212,19 @@ def five_numbers(
         )
         ends.append(int(answer.values[0]))
     first, last = min(ends), max(ends)
-    found = []
+    results = []
     if together:
         quarters = [Fraction(quarter, 4) for quarter in (1, 2, 3)]
         answer = yield design_joint(
             binning, quarters, privacy=_joined(grants[1:4], concentrated=concentrated), unit=terms.unit
         )
-        found = np.clip(answer.values, first, last).tolist()
+        results = np.clip(answer.values, first, last).tolist()
     else:
         for quarter, grant in zip((1, 2, 3), grants[1:4], strict=True):
             score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
             answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
-            found.append(first + int(answer.values[0]))
-    q1, median, q3 = (middle(binning.grid, place) for place in sorted(found))
+            results.append(first + int(answer.values[0]))
+    q1, median, q3 = (middle(binning.grid, place) for place in sorted(results))
     return Box(
         group,
         float(lower_ends(binning.grid)[first]),
@@ -233,7 +233,7 @@ def five_numbers(
         q3,
         float(binning.grid.thresholds[last]),
         records=None if answer.total is None else float(answer.total),
-        flat=min(found) == max(found),
+        flat=min(results) == max(results),
     )
 
 

@@ -311,12 +311,12 @@ def _intervals(grid: Grid, data: Any, numbers: tuple[float, float, float]) -> In
     """The intervals of a box; files of versions before there were any lack them."""
     if not isinstance(data, dict) or set(data) != set(Intervals._fields):
         raise DataError(f"the intervals of a box must be of {', '.join(Intervals._fields)}")
-    found = []
+    results = []
     for name, number in zip(Intervals._fields, numbers, strict=True):
         ends = data[name]
         if not isinstance(ends, list) or len(ends) != 2 or not all(map(is_number, ends)):
             raise DataError(f"the interval of {name} must be two numbers")
         if not grid.low <= ends[0] <= number <= ends[1] <= grid.high:
             raise DataError(f"the interval of {name} must hold it, and lie in the bounds of the grid")
-        found.append(Interval(float(ends[0]), float(ends[1])))
-    return Intervals(*found)
+        results.append(Interval(float(ends[0]), float(ends[1])))
+    return Intervals(*results)

@@ -181,8 +181,10 @@ class Boxplot:
     def alternatives(self) -> dict[str, Boxplot]:
         """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and five numbers."""
         curves = {name: dataclasses.replace(self, method="resample", curve=name) for name in ("tree_ls", "projection")}
-        found = curves | {"five_numbers": dataclasses.replace(self, method="five_numbers")}
-        return found if self in found.values() else found | {"resample": dataclasses.replace(self, method="resample")}
+        result = curves | {"five_numbers": dataclasses.replace(self, method="five_numbers")}
+        return (
+            result if self in result.values() else result | {"resample": dataclasses.replace(self, method="resample")}
+        )
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Boxplots]:
         """Ask for a curve, or for five numbers, of all records or of every group.
@@ -207,8 +209,8 @@ class Boxplot:
         elif grouping is None:
             boxes = [(yield from self._five(terms))]
         else:
-            found = yield from ask_groups(grouping, self._five, terms, public_groups=public)
-            boxes = [dataclasses.replace(box, group=label) for box, label in zip(found, labels, strict=True)]
+            result = yield from ask_groups(grouping, self._five, terms, public_groups=public)
+            boxes = [dataclasses.replace(box, group=label) for box, label in zip(result, labels, strict=True)]
         return Boxplots(
             column=self.column,
             by=self.by,

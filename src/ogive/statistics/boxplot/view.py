@@ -46,7 +46,7 @@ _SLICES = 48  # of a violin, so that single bins of noise do not look like featu
 class BoxplotsView(View):
     """The numbers of each box with their intervals."""
 
-    found: Boxplots
+    estimate: Boxplots
 
     @property
     def name(self) -> str:
@@ -58,32 +58,32 @@ class BoxplotsView(View):
 
     @property
     def short(self) -> str:
-        boxes = len(self.found.boxes)
+        boxes = len(self.estimate.boxes)
         return f"{self._of}: {boxes} {'box' if boxes == 1 else 'boxes'}"
 
     @property
     def _of(self) -> str:
-        return f"of {self.found.column}" + ("" if self.found.by is None else f" by {self.found.by}")
+        return f"of {self.estimate.column}" + ("" if self.estimate.by is None else f" by {self.estimate.by}")
 
     @property
     def guarantee(self) -> str:
-        known = "; groups are public" if self.found.private and self.found.public_groups else ""
-        return f"{self.found.provenance}{known}"
+        known = "; groups are public" if self.estimate.private and self.estimate.public_groups else ""
+        return f"{self.estimate.provenance}{known}"
 
     @property
     def _sizes_known(self) -> bool:
         """Whether the size of each group is known."""
-        return not self.found.private or self.found.public_groups
+        return not self.estimate.private or self.estimate.public_groups
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return ("group" if self.found.by is None else self.found.by, *_HEADINGS)
+        return ("group" if self.estimate.by is None else self.estimate.by, *_HEADINGS)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        found, lines = self.found, []
-        counted = self._sizes_known or (found.by is None and found.adjacency is Adjacency.REPLACE)
-        for box in found.boxes:
+        estimate, lines = self.estimate, []
+        counted = self._sizes_known or (estimate.by is None and estimate.adjacency is Adjacency.REPLACE)
+        for box in estimate.boxes:
             cells = ["-"] * len(NUMBERS)
             beyond, records = "-", "0"
             if box.told:
@@ -102,24 +102,24 @@ class BoxplotsView(View):
         """A number and the ends of its interval, with the digits of that, or of the widest where it has none."""
         interval = getattr(box.intervals, name, None)
         widths = [high - low for low, high in ((interval,) if interval else box.intervals or ())]
-        value = shown(self.found.grid, getattr(box, name), max(widths, default=0.0))
-        return value, *(shown(self.found.grid, end, widths[0]) for end in interval or ())
+        value = shown(self.estimate.grid, getattr(box, name), max(widths, default=0.0))
+        return value, *(shown(self.estimate.grid, end, widths[0]) for end in interval or ())
 
     @property
     def notes(self) -> list[str]:
-        found, lines = self.found, []
-        if any(box.intervals for box in found.boxes):
+        estimate, lines = self.estimate, []
+        if any(box.intervals for box in estimate.boxes):
             lines.append(
                 f"in brackets: {PERCENT} confidence intervals for the population, simultaneous for the three of a box"
             )
-        if found.private and found.public_groups:
+        if estimate.private and estimate.public_groups:
             lines.append(PUBLIC_GROUPS)
-        if found.method == "five_numbers":
+        if estimate.method == "five_numbers":
             lines.append("about as many records as were allowed lie beyond the ends; they are not shown")
-        elif found.private:
+        elif estimate.private:
             lines.append("outliers are synthetic: they follow from the private curve, and none of them is a record")
-        names = ["the box" if box.group is None else f"the box of {box.group}" for box in found.boxes]
-        for box, name in zip(found.boxes, names, strict=True):
+        names = ["the box" if box.group is None else f"the box of {box.group}" for box in estimate.boxes]
+        for box, name in zip(estimate.boxes, names, strict=True):
             if not box.told:
                 empty = "there are no records" if self._sizes_known else "noise leaves no records"
                 lines.append(f"{name} is empty: {empty}")
@@ -128,10 +128,10 @@ class BoxplotsView(View):
                     f"{name} is flat: at least half of the records seem to have the same value, or to differ by less "
                     "than a bin"
                 )
-        if any(curve.approximates for curve in found.curves):
+        if any(curve.approximates for curve in estimate.curves):
             lines.append("the boxes come from approximate curves: they are too tall if the bounds are far too wide")
-        for box, curve, name in zip(found.boxes, found.curves, names, strict=False):
-            if found.private and box.told and curve.rmse() >= LOUD:
+        for box, curve, name in zip(estimate.boxes, estimate.curves, names, strict=False):
+            if estimate.private and box.told and curve.rmse() >= LOUD:
                 lines.append(
                     f"{name} is imprecise: noise changes its curve by {curve.rmse():.2g} of the records (root mean "
                     "square, before smoothing)"
@@ -140,8 +140,8 @@ class BoxplotsView(View):
 
     @property
     def columns(self) -> dict[str, Any]:
-        boxes, label = self.found.boxes, self.found.grid.label
-        columns: dict[str, Any] = {} if self.found.by is None else {self.found.by: [box.group for box in boxes]}
+        boxes, label = self.estimate.boxes, self.estimate.grid.label
+        columns: dict[str, Any] = {} if self.estimate.by is None else {self.estimate.by: [box.group for box in boxes]}
         for name in NUMBERS:
             columns[name] = [label(getattr(box, name)) if box.told else None for box in boxes]
         for name in Intervals._fields:
@@ -153,7 +153,7 @@ class BoxplotsView(View):
         return columns
 
     def draw(self, ax: Any = None, **options: Any) -> Any:
-        return plot_boxes(self.found, ax, **options)
+        return plot_boxes(self.estimate, ax, **options)
 
     # the chapter of a report
 
@@ -163,15 +163,15 @@ class BoxplotsView(View):
 
     def check_truth(self, truth: Any) -> None:
         super().check_truth(truth)
-        self.found.errors(truth)
+        self.estimate.errors(truth)
 
     @property
     def headline(self) -> str:
-        found, column = self.found, self.found.column
-        told = [box for box in found.boxes if box.told]
+        estimate, column = self.estimate, self.estimate.column
+        told = [box for box in estimate.boxes if box.told]
         if not told:
             return f"Noise hides the distribution of {column}: there is no box to draw."
-        if found.by is None:
+        if estimate.by is None:
             median, *ends = map(words.minus, self._shown(told[0], "median"))
             first, last = (self._number(told[0], name) for name in ("q1", "q3"))
             interval = f"{PERCENT} CI {' to '.join(ends)}; " if ends else ""
@@ -181,11 +181,11 @@ class BoxplotsView(View):
         if len(told) == 1 or low.median == high.median:
             return f"The median {column} is {smallest} in every group that has enough records."
         said = (
-            f"The median {column} is lowest where {found.by} is {low.group}, {smallest}, and highest where it is "
+            f"The median {column} is lowest where {estimate.by} is {low.group}, {smallest}, and highest where it is "
             f"{high.group}, {largest}"
         )
         below, above = low.intervals, high.intervals
-        if found.private and below is not None and above is not None and above.median.low <= below.median.high:
+        if estimate.private and below is not None and above is not None and above.median.low <= below.median.high:
             return f"{said}; their intervals overlap, so that the order may be chance."
         return f"{said}."
 
@@ -193,14 +193,14 @@ class BoxplotsView(View):
         return words.minus(self._shown(box, name)[0])
 
     def pictures(self, exact: Any) -> Sequence[Picture]:
-        found = self.found
-        boxes, rows = found.boxes[:MOST_BOXES], self._boxes()
-        legends = [("box", "Released box" if found.private else "Exact box")]
+        estimate = self.estimate
+        boxes, rows = estimate.boxes[:MOST_BOXES], self._boxes()
+        legends = [("box", "Released box" if estimate.private else "Exact box")]
         if exact is not None:
             legends.append(("true-box", "True box of these records"))
         if any(row is not None and row.intervals for row in rows):
             legends.append(("interval", f"{PERCENT} intervals for Q1 (top), median and Q3 (bottom) of the population"))
-        summary = f"A box for each group of {found.column}. {self.headline} " + " ".join(
+        summary = f"A box for each group of {estimate.column}. {self.headline} " + " ".join(
             "{}: whiskers from {} to {}, quartiles {}, {} and {}.".format(
                 _name(box), *(self._number(box, name) for name in ("low", "high", "q1", "median", "q3"))
             )
@@ -208,21 +208,21 @@ class BoxplotsView(View):
             if box.told
         )
         chart = BoxChart(
-            grid=found.grid,
-            label=found.column,
+            grid=estimate.grid,
+            label=estimate.column,
             names=tuple(map(_name, boxes)),
             boxes=rows,
             truths=() if exact is None else exact._boxes(),
             summary=summary,
             legend=tuple(legends),
         )
-        left = len(found.boxes) - len(boxes)
+        left = len(estimate.boxes) - len(boxes)
         return (Picture(chart, note=f"{left:,} more groups are in the table." if left else None),)
 
     def _boxes(self) -> tuple[Row | None, ...]:
         return tuple(
-            Row(box.numbers, self.found.dots(place), box.intervals or ()) if box.told else None
-            for place, box in enumerate(self.found.boxes[:MOST_BOXES])
+            Row(box.numbers, self.estimate.dots(place), box.intervals or ()) if box.told else None
+            for place, box in enumerate(self.estimate.boxes[:MOST_BOXES])
         )
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
@@ -230,7 +230,7 @@ class BoxplotsView(View):
 
     def _table(self, title: str, about: str | None = None) -> Html:
         rows = []
-        for box in self.found.boxes:
+        for box in self.estimate.boxes:
             cells = ["no records" if self._sizes_known else "too noisy", *[""] * (len(_HEAD) - 1)]
             if box.told:
                 beyond = "not shown"
@@ -238,19 +238,19 @@ class BoxplotsView(View):
                     beyond = f"{plain_number(box.below)} and {plain_number(box.above)}"
                 cells = [*(self.cell(box, name, words.minus) for name in NUMBERS), beyond]
             rows.append((_name(box), cells))
-        return table(title, ("Group" if self.found.by is None else self.found.by, *_HEAD), rows, about)
+        return table(title, ("Group" if self.estimate.by is None else self.estimate.by, *_HEAD), rows, about)
 
     @property
     def _reading(self) -> str:
         """How the table is read."""
-        flat = [_name(box) for box in self.found.boxes if box.flat and box.told]
+        flat = [_name(box) for box in self.estimate.boxes if box.flat and box.told]
         said = "Half of a group's records lie between its quartiles: the interquartile range."
-        if any(box.intervals for box in self.found.boxes):
+        if any(box.intervals for box in self.estimate.boxes):
             said += (
                 f" In brackets are {PERCENT} confidence intervals, which count noise and sampling: with that "
                 "confidence they hold the quartiles and the median of a group's population, all three."
             )
-        if self.found.curves:
+        if self.estimate.curves:
             said += " Beyond is the estimated number of records below and above the whiskers."
         if flat:
             said += f" Flat, because half of the records have about the same value: {', '.join(flat)}."
@@ -258,11 +258,11 @@ class BoxplotsView(View):
 
     @property
     def error(self) -> Sequence[Html | str]:
-        found = self.found
-        if not found.private:
+        estimate = self.estimate
+        if not estimate.private:
             return ("The values are exact for these records, up to the spacing of the thresholds.",)
-        if found.curves:
-            counted = ", and their intervals count it" if any(box.intervals for box in found.boxes) else ""
+        if estimate.curves:
+            counted = ", and their intervals count it" if any(box.intervals for box in estimate.boxes) else ""
             said = (
                 f"Noise affects quartiles and medians least{counted}. The ends of whiskers and the numbers of records "
                 "beyond them depend on few records and have larger errors."
@@ -276,9 +276,9 @@ class BoxplotsView(View):
 
     @property
     def released(self) -> Sequence[Html | str]:
-        found = self.found
-        who = f"of {found.column}" + ("" if found.by is None else f" in each of {len(found.boxes):,} groups")
-        if found.curves:
+        estimate = self.estimate
+        who = f"of {estimate.column}" + ("" if estimate.by is None else f" in each of {len(estimate.boxes):,} groups")
+        if estimate.curves:
             what = (
                 f"The whole distribution function {who}. Boxes, whiskers and dots are computed from it at no further "
                 "cost. The dots are synthetic outliers: they follow from the private curve, and none of them is a "
@@ -289,22 +289,22 @@ class BoxplotsView(View):
         known = "The group of each record is public, and so is the number of records in each group: they have no noise."
         return (
             what,
-            fine(f"Public bounds: {span(self.found.grid)}. Values outside are clipped to the nearest bound."),
-            *((known,) if found.private and found.public_groups else ()),
+            fine(f"Public bounds: {span(self.estimate.grid)}. Values outside are clipped to the nearest bound."),
+            *((known,) if estimate.private and estimate.public_groups else ()),
         )
 
     @property
     def details(self) -> Sequence[tuple[str, str]]:
-        found, grid = self.found, self.found.grid
+        estimate, grid = self.estimate, self.estimate.grid
         return (
-            *(() if found.by is None else (("Groups", "public" if found.public_groups else "private"),)),
-            ("Boxes", "read off one private curve" if found.curves else "five numbers, found one by one"),
+            *(() if estimate.by is None else (("Groups", "public" if estimate.public_groups else "private"),)),
+            ("Boxes", "read off one private curve" if estimate.curves else "five numbers, found one by one"),
             ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {span(grid)}"),
         )
 
     @property
     def useless(self) -> str | None:
-        if not self.found.private or any(box.told for box in self.found.boxes):
+        if not self.estimate.private or any(box.told for box in self.estimate.boxes):
             return None
         return "The noise is larger than the number of records. Use a larger privacy budget or more records."
 

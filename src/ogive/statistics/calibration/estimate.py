@@ -149,10 +149,10 @@ class Calibration(Estimate):
         """The same estimate with its p-value simulated."""
         if not self.defined:
             return dataclasses.replace(self, p_value=math.nan)
-        found = bootstrap_p_value(
+        result = bootstrap_p_value(
             self.statistic, self.sums, self._within, self.measured, total=self.total, floor=self.floor
         )
-        return dataclasses.replace(self, p_value=found)
+        return dataclasses.replace(self, p_value=result)
 
     # The test
 

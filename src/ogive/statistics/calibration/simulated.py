@@ -111,9 +111,9 @@ def _deviations(right: Predicted, runs: int, rng: np.random.Generator) -> Float6
     share = 1 - np.divide(right.variance, expected, out=np.zeros_like(expected), where=expected > 0)
     trials = np.maximum(np.rint(expected / np.clip(share, 2.0**-40, 1.0)), 1).astype(np.int64)
     chance = np.clip(expected / trials, 0, 1)
-    found: Float64 = rng.binomial(trials, chance, size=(runs, len(expected))) - trials * chance
-    found[:, flip] *= -1
-    return found
+    result: Float64 = rng.binomial(trials, chance, size=(runs, len(expected))) - trials * chance
+    result[:, flip] *= -1
+    return result
 
 
 # --- Shares of positives that hold for all groups at once, counting noise and sampling

@@ -234,7 +234,7 @@ class HosmerLemeshow:
     def _estimate(self, curve: Curve, query: GroupSumsQuery, answer: Answer) -> Calibration:
         bounds = query.groups.probability.grid
         measured = Measured.of(answer.noise_of(query), noisy=answer.noisy, constants=self.constants)
-        found = Calibration(
+        result = Calibration(
             curve=curve,
             label=query.groups.label,
             bounds=bounds,
@@ -246,7 +246,7 @@ class HosmerLemeshow:
             floor=self.floor,
             confidence_level=self.confidence_level,
         )
-        return found.with_p_value()
+        return result.with_p_value()
 
     def _freedom(self, groups: int) -> int:
         if isinstance(self.df, int):
@@ -272,8 +272,8 @@ def _bisect(values: Float64, targets: Float64) -> Int64:
         while True:
             points = search.send(values[points])
     except StopIteration as stop:
-        found: Int64 = stop.value
-        return found
+        result: Int64 = stop.value
+        return result
 
 
 # --- For the command line

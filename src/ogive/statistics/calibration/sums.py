@@ -127,8 +127,8 @@ class Measured:
 
 def statistic(difference: Float64, expected: Float64, floor: float) -> Float64:
     """Sum over groups and classes of difference^2 / max(expected, floor), shape (...)."""
-    found: Float64 = np.sum(difference**2 / np.maximum(expected, floor), axis=(-2, -1))
-    return found
+    result: Float64 = np.sum(difference**2 / np.maximum(expected, floor), axis=(-2, -1))
+    return result
 
 
 def debiased(difference: Float64, expected: Float64, floor: float, variance: float) -> float:

@@ -68,48 +68,48 @@ def plot_reliability(calibration: Calibration, ax: Any = None, **style: Unpack[S
 class CalibrationView(View):
     """A table of the groups, and the test above it."""
 
-    found: Calibration
+    estimate: Calibration
     guarantee_first = True
     truth_words = "an exact calibration of the same columns"
 
     @property
     def name(self) -> str:
-        return f"Calibration of {self.found.probability}"
+        return f"Calibration of {self.estimate.probability}"
 
     @property
     def chapter_title(self) -> str:
-        return f"{self.name} against {self.found.label.column}"
+        return f"{self.name} against {self.estimate.label.column}"
 
     @property
     def short(self) -> str:
-        return f"of {self.found.probability}: p {p_value(self.found.p_value, 3)}"
+        return f"of {self.estimate.probability}: p {p_value(self.estimate.p_value, 3)}"
 
     @property
     def subject(self) -> str:
-        return f"{self.found.probability} and {self.found.label.column}"
+        return f"{self.estimate.probability} and {self.estimate.label.column}"
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        found = self.found
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.defined:
             return [("warning", "the noise leaves too few records: the statistic is not defined")]
-        rows = [("statistic", f"{found.statistic:.4g} in {found.bounds.bins} groups")]
-        if found.private:
-            rows.append(("debiased", f"{found.debiased_statistic:.4g}, corrected for the variance of the noise"))
-        shown = p_value(found.p_value, 4).removeprefix("= ")
+        rows = [("statistic", f"{estimate.statistic:.4g} in {estimate.bounds.bins} groups")]
+        if estimate.private:
+            rows.append(("debiased", f"{estimate.debiased_statistic:.4g}, corrected for the variance of the noise"))
+        shown = p_value(estimate.p_value, 4).removeprefix("= ")
         rows.append(("p-value", f"{shown} under perfect calibration, simulated with the same noise"))
-        if found.too_wide:
+        if estimate.too_wide:
             rows.append(("warning", "too noisy to use: almost any model would agree with intervals so wide"))
         return rows
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return "probability", "records", "predicted", "observed", f"{level(self.found)} CI, all groups at once"
+        return "probability", "records", "predicted", "observed", f"{level(self.estimate)} CI, all groups at once"
 
     @property
     def rows(self) -> Rows:
         lines = []
-        for group in self.found.groups:
+        for group in self.estimate.groups:
             ends, shares = group.interval, (group.mean_predicted, group.observed_share)
             width = ends[1] - ends[0]
             predicted, observed = ("-" if math.isnan(each) else number(each, width) for each in shares)
@@ -120,25 +120,25 @@ class CalibrationView(View):
 
     @property
     def about(self) -> str:
-        return f"calibration of {self.found.probability} for {self.found.label.column}"
+        return f"calibration of {self.estimate.probability} for {self.estimate.label.column}"
 
     @property
     def line(self) -> list[tuple[str, str]]:
-        found = self.found
-        known = "" if found.total is not None or not found.private else "about "
+        estimate = self.estimate
+        known = "" if estimate.total is not None or not estimate.private else "about "
         test = ("-", "-")
-        if found.defined:
-            test = f"{found.statistic:.2f}", p_value(found.p_value, 3).removeprefix("= ")
+        if estimate.defined:
+            test = f"{estimate.statistic:.2f}", p_value(estimate.p_value, 3).removeprefix("= ")
         return [
-            ("records", f"{known}{found.sums.expected.sum():,.0f}"),
-            ("expected", f"{found.sums.expected[1].sum():,.0f}"),
-            ("observed", f"{found.sums.observed[1].sum():,.0f}"),
+            ("records", f"{known}{estimate.sums.expected.sum():,.0f}"),
+            ("expected", f"{estimate.sums.expected[1].sum():,.0f}"),
+            ("observed", f"{estimate.sums.observed[1].sum():,.0f}"),
             *zip(("statistic", "p-value"), test, strict=True),
         ]
 
     @property
     def columns(self) -> dict[str, Any]:
-        groups = self.found.groups
+        groups = self.estimate.groups
         return {
             "low": [group.low for group in groups],
             "high": [group.high for group in groups],
@@ -152,34 +152,34 @@ class CalibrationView(View):
         }
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        return plot_reliability(self.found, ax, **style)
+        return plot_reliability(self.estimate, ax, **style)
 
     def alike(self, truth: Calibration) -> bool:
-        return (truth.probability, truth.label) == (self.found.probability, self.found.label)
+        return (truth.probability, truth.label) == (self.estimate.probability, self.estimate.label)
 
     @property
     def truth_for(self) -> str:
-        return self.found.probability
+        return self.estimate.probability
 
     @property
     def headline(self) -> str:
-        found = self.found
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.defined:
             return "The noise leaves too few records to compare predicted probabilities with outcomes."
         if self.useless is not None:
-            return f"The noise is too large to judge the calibration of {found.probability}."
-        expected, observed = (float(counts[1].sum()) for counts in (found.sums.expected, found.sums.observed))
-        records = float(found.sums.expected.sum())
+            return f"The noise is too large to judge the calibration of {estimate.probability}."
+        expected, observed = (float(counts[1].sum()) for counts in (estimate.sums.expected, estimate.sums.observed))
+        records = float(estimate.sums.expected.sum())
         shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
         return (
             f"The mean predicted probability is {shares[0]}, the observed share {shares[1]}. "
-            f"{p_value_words(found.p_value)}"
+            f"{p_value_words(estimate.p_value)}"
         )
 
     @property
     def error(self) -> list[Html]:
-        found = self.found
-        halves = [(group.interval[1] - group.interval[0]) / 2 for group in found.groups]
+        estimate = self.estimate
+        halves = [(group.interval[1] - group.interval[0]) / 2 for group in estimate.groups]
         typical, worst = words.points(float(np.median(halves))), words.points(max(halves))
         paragraphs = [
             say(
@@ -187,54 +187,57 @@ class CalibrationView(View):
                 f" for the observed share of a typical group, {worst} for the worst: sampling error and noise.",
             )
         ]
-        if found.private and found.defined:
-            extra = max(found.statistic - found.debiased_statistic, 0.0)
+        if estimate.private and estimate.defined:
+            extra = max(estimate.statistic - estimate.debiased_statistic, 0.0)
             paragraphs.append(
                 say(
-                    f"Noise adds about {plain_number(extra, 2)} to the statistic, which is {_number(found.statistic)}. "
-                    "The p-value accounts for this; the usual chi-square table does not."
+                    f"Noise adds about {plain_number(extra, 2)} to the statistic, which is "
+                    f"{_number(estimate.statistic)}. The p-value accounts for this; the usual chi-square table does "
+                    "not."
                 )
             )
         return [*paragraphs, fine("The test is valid for a model that was fitted on other records.")]
 
     @property
     def released(self) -> list[Html | str]:
-        found = self.found
+        estimate = self.estimate
         return [
-            f"The distribution of {found.probability}, and in each of {found.bounds.bins} groups the sum of the "
-            f"predicted probabilities and the number of records where {found.label.column} is positive. The plot, the "
-            "table and the test are computed from these at no further cost.",
+            f"The distribution of {estimate.probability}, and in each of {estimate.bounds.bins} groups the sum of the "
+            f"predicted probabilities and the number of records where {estimate.label.column} is positive. The plot, "
+            "the table and the test are computed from these at no further cost.",
             fine("The limits of the groups come from the released distribution, so they reveal nothing more."),
         ]
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        found = self.found
+        estimate = self.estimate
         return [
-            ("Groups", f"{found.bounds.bins}, limits from the released distribution"),
-            ("Degrees of freedom", f"{found.degrees_of_freedom}"),
-            ("Smallest expected count", plain_number(found.floor)),
-            ("Form", found.measured.form),
+            ("Groups", f"{estimate.bounds.bins}, limits from the released distribution"),
+            ("Degrees of freedom", f"{estimate.degrees_of_freedom}"),
+            ("Smallest expected count", plain_number(estimate.floor)),
+            ("Form", estimate.measured.form),
         ]
 
     @property
     def useless(self) -> str | None:
-        if not self.found.private:
+        if not self.estimate.private:
             return None
-        if not self.found.defined:
+        if not self.estimate.defined:
             return f"The noise is larger than the groups. {_HELP}"
-        if self.found.too_wide:
+        if self.estimate.too_wide:
             return f"The intervals of the groups are so wide that almost any model would agree with them. {_HELP}"
         return None
 
     def chapter(self, truth: Calibration | None = None) -> Chapter:
         """The usual parts, with the test beside the chart."""
-        return dataclasses.replace(super().chapter(truth), beside=(self._test(truth if self.found.private else None),))
+        return dataclasses.replace(
+            super().chapter(truth), beside=(self._test(truth if self.estimate.private else None),)
+        )
 
     def pictures(self, exact: Any) -> tuple[Picture, ...]:
         """The points of all groups, above those of the exact groups."""
-        found = self.found
-        groups, true = _seen(found), [] if exact is None else _seen(exact.found)
+        estimate = self.estimate
+        groups, true = _seen(estimate), [] if exact is None else _seen(exact.estimate)
         ends = [each for group in groups for each in (group.mean_predicted, group.observed_share, group.interval[1])]
         ends += [each for group in true for each in (group.mean_predicted, group.observed_share)]
         top = max([0.01, *ends])
@@ -249,14 +252,14 @@ class CalibrationView(View):
             Mark(group.mean_predicted, group.observed_share, f"true: {_pair(group)}", kind="true-dot") for group in true
         ]
         chart = SquareChart(
-            title=f"Calibration plot of {found.probability}",
+            title=f"Calibration plot of {estimate.probability}",
             summary=f"Observed share against predicted probability, in {len(groups)} groups. {self.headline}",
             x_label="Predicted",
             y_label="Observed",
             lines=(Line("chance", np.array([0.0, top]), np.array([0.0, top])),),
             marks=(*known, *shown),
             legend=(
-                ("dot", f"Group with its interval ({words.percent(found.confidence_level)}, simultaneous)"),
+                ("dot", f"Group with its interval ({words.percent(estimate.confidence_level)}, simultaneous)"),
                 ("chance", "Perfect calibration"),
                 *((("true-dot", "True groups of these records"),) if true else ()),
             ),
@@ -268,7 +271,7 @@ class CalibrationView(View):
     def tables(self, exact: Any) -> list[Html]:
         """The groups, in percent."""
         rows: list[Row] = []
-        for group in self.found.groups:
+        for group in self.estimate.groups:
             start, end = (words.percent(edge, 1) for edge in group.interval)
             records = plain_number(max(0, round(sum(group.expected))), 9)
             cells = [records, *map(_share, (group.mean_predicted, group.observed_share))]
@@ -277,20 +280,20 @@ class CalibrationView(View):
         about = (
             "Records are grouped by predicted probability, above the first number and at most the second. "
             f"The intervals contain the probability of the event in all groups simultaneously, with "
-            f"{words.percent(self.found.confidence_level)} confidence; they include noise and sampling error."
+            f"{words.percent(self.estimate.confidence_level)} confidence; they include noise and sampling error."
         )
-        noisy = " The numbers of records are noisy." if self.found.private else ""
+        noisy = " The numbers of records are noisy." if self.estimate.private else ""
         head = ["Predicted between", "Records", "Predicted", "Observed", "Interval"]
         return [table("Groups", head, rows, about + noisy)]
 
     def _test(self, truth: Calibration | None) -> Html:
-        found = self.found
+        estimate = self.estimate
         lines: list[tuple[str, Callable[[float], str], Sequence[float]]] = [
-            ("Statistic H", _number, (found.statistic, math.nan if truth is None else truth.statistic)),
-            ("H corrected for noise", _number, (found.debiased_statistic, math.nan)),
-            ("p-value", _p_value, (found.p_value, math.nan if truth is None else truth.p_value)),
+            ("Statistic H", _number, (estimate.statistic, math.nan if truth is None else truth.statistic)),
+            ("H corrected for noise", _number, (estimate.debiased_statistic, math.nan)),
+            ("p-value", _p_value, (estimate.p_value, math.nan if truth is None else truth.p_value)),
         ]
-        if not found.private:
+        if not estimate.private:
             del lines[1]
         shown = 1 if truth is None else 2
         rows: list[Row] = [(name, list(map(text, values[:shown]))) for name, text, values in lines]

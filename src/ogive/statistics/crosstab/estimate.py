@@ -334,11 +334,11 @@ class CrosstabEstimate(Estimate):
                 "rows are compared in tables of two rows and two columns that are not from owners' reports"
             )
         level = self._level(confidence_level)
-        found = []
+        results = []
         for row in self._row_shares:
             low, high = row[1].interval(level, sampling=True)
-            found.append(Number(f"share of {self.column_names[1]}", row[1].value, low, high, row[1].error()))
-        return level, found[0], found[1]
+            results.append(Number(f"share of {self.column_names[1]}", row[1].value, low, high, row[1].error()))
+        return level, results[0], results[1]
 
     @property
     def noise_beside(self) -> str:

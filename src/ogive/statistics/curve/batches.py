@@ -177,9 +177,9 @@ def dearest(charges: Sequence[Charge]) -> Charge:
 
 
 def _granted(charges: Sequence[Privacy]) -> Privacy:
-    found = dearest(charges)
-    assert not isinstance(found, GaussianDP)
-    return found
+    result = dearest(charges)
+    assert not isinstance(result, GaussianDP)
+    return result
 
 
 def _epsilon(charge: Charge, delta: Fraction) -> Fraction:

@@ -211,7 +211,7 @@ def _added(curves: Sequence[CurveBase], shares: tuple[Fraction, ...] | None) -> 
     if not approximates(strategies[0]):
         totals = None if shares is None else tuple(curve.total or 0 for curve in curves)
         return SummedStrategies(tuple(strategies), shares, totals), None
-    found = SummedApproximations(tuple(strategies))
+    result = SummedApproximations(tuple(strategies))
     most = max(map(_bits, strategies))
     measured = []
     for number, curve in enumerate(curves, 1):
@@ -219,7 +219,7 @@ def _added(curves: Sequence[CurveBase], shares: tuple[Fraction, ...] | None) -> 
             raise ParameterError(f"curve {number} was kept without its measurements, so it cannot be added to others")
         assert curve.strategy is not None
         measured.append(curve.measured << (most - _bits(curve.strategy)))
-    return found, np.sum(measured, axis=0)
+    return result, np.sum(measured, axis=0)
 
 
 def _bits(strategy: Any) -> int:

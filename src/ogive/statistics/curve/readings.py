@@ -264,14 +264,14 @@ def moments(curve: CurveBase, order: int) -> CurveMoments:
     middle, half = grid.low / 2 + grid.high / 2, grid.high / 2 - grid.low / 2 + step
     if half and 2 * math.log10(half) > _LARGEST:
         raise ParameterError(f"between bounds {2 * half:.3g} apart a variance is no number any more; use larger units")
-    found = _from_coefficients(curve, order)
-    if found is None:
+    result = _from_coefficients(curve, order)
+    if result is None:
         places = (((lower_ends(grid) + grid.thresholds) / 2) - middle) / (half or 1.0)
         weights = np.diff(curve.probabilities, prepend=0.0)
         scaled = np.array([float(weights @ places**power) for power in range(1, order + 1)])
         noise, excess = None, 0.0
     else:
-        scaled, noise = found
+        scaled, noise = result
         excess = float(noise[0]) ** 2
     variance = half**2 * max(0.0, float(scaled[1] - scaled[0] ** 2) + excess)
     return CurveMoments(scaled, noise, middle + half * float(scaled[0]), variance, middle, half, grid.unit)
@@ -285,10 +285,10 @@ def _from_coefficients(curve: CurveBase, order: int) -> tuple[Float64, Float64] 
     if strategy.basis != "legendre" or order > strategy.degree + 1 or curve.grid.kind not in ("linear", "integers"):
         return None
     try:
-        found = strategy.moments(curve.measured, curve.total)
+        result = strategy.moments(curve.measured, curve.total)
     except ParameterError:
         return None  # noise left no records
-    return np.asarray(found.values[:order]), np.asarray(found.noise_sd[:order])
+    return np.asarray(result.values[:order]), np.asarray(result.noise_sd[:order])
 
 
 def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Float64]:

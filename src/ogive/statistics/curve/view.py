@@ -74,7 +74,7 @@ class DistributionView(View):
 
     @property
     def chapter_title(self) -> str:
-        return f"{'Quantiles' if self.curve is None else 'Distribution'} of {self.found.column}"
+        return f"{'Quantiles' if self.curve is None else 'Distribution'} of {self.estimate.column}"
 
     @property
     def _counted(self) -> str:
@@ -85,8 +85,8 @@ class DistributionView(View):
         return words.percent(self.confidence)
 
     def check_truth(self, truth: Any) -> None:
-        if not isinstance(truth, Curve) or truth.private or truth.grid != self.found.grid:
-            raise ParameterError(f"the truth for {self.found.column} must be an exact curve on the same thresholds")
+        if not isinstance(truth, Curve) or truth.private or truth.grid != self.estimate.grid:
+            raise ParameterError(f"the truth for {self.estimate.column} must be an exact curve on the same thresholds")
 
     def reach(self, target: str) -> float:
         """Largest distance, as a share, of the released curve from any curve that its band for a target holds.
@@ -99,7 +99,7 @@ class DistributionView(View):
 
     @property
     def useless(self) -> str | None:
-        if not self.found.private or self.curve is None:
+        if not self.estimate.private or self.curve is None:
             return None
         if not self.curve.told:
             return "The noise is larger than the number of records. Use a larger privacy budget or more records."
@@ -113,12 +113,12 @@ class DistributionView(View):
 
     @property
     def headline(self) -> str:
-        column, curve = self.found.column, self.curve
-        if not self.found.told:
+        column, curve = self.estimate.column, self.curve
+        if not self.estimate.told:
             return "The noise is larger than the number of records, so the curve carries no information."
         if self.useless is not None:
             return f"Noise hides the distribution of {column}: the values below are little more than noise."
-        total = self.found.provenance.total if curve is None else curve.total
+        total = self.estimate.provenance.total if curve is None else curve.total
         records = self._counted if total is None else f"{total:,} {self._counted}"
         by_probability = {round(row.probability, 6): row for row in self.quantiles}
         low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))
@@ -143,12 +143,12 @@ class DistributionView(View):
 
     def _number(self, number: float, row: QuantileRow) -> str:
         """A number with the digits that the interval of its row and the distance of the thresholds leave."""
-        return words.minus(shown(self.found.grid, number, row.high - row.low))
+        return words.minus(shown(self.estimate.grid, number, row.high - row.low))
 
     @property
     def error(self) -> Sequence[Html | str]:
         curve = self.curve
-        if not self.found.private:
+        if not self.estimate.private:
             return ("The values are exact for these records, up to the spacing of the thresholds.",)
         if curve is None:
             return ("The intervals in the table include noise and sampling error.",)
@@ -168,7 +168,7 @@ class DistributionView(View):
                     "values concentrate at a few points.",
                 ),
             )
-        found = [
+        results = [
             say(
                 of_sample,
                 f" from the true curve of these records, simultaneously at every threshold, with {self._level} "
@@ -183,34 +183,34 @@ class DistributionView(View):
         if curve.strategy is not None and curve.defined:
             variance = curve.strategy.variance(total_known=curve.total is not None)
             typical = math.sqrt(float(np.mean(variance))) / curve.records
-            found.append(
+            results.append(
                 fine(
                     f"A single threshold is typically off by {words.points(typical)}: the noise's standard deviation, "
                     "before smoothing."
                 )
             )
-        return found
+        return results
 
     @property
     def released(self) -> Sequence[Html | str]:
-        found, curve = self.found, self.curve
-        bounds = fine(f"Public bounds: {span(found.grid)}. Values outside are clipped to the nearest bound.")
+        estimate, curve = self.estimate, self.curve
+        bounds = fine(f"Public bounds: {span(estimate.grid)}. Values outside are clipped to the nearest bound.")
         if curve is None:
-            return f"{len(self.quantiles)} quantiles of {found.column}.", bounds
+            return f"{len(self.quantiles)} quantiles of {estimate.column}.", bounds
         people = (
             " Each person counts once: all rows of a person share that weight, so a share is the chance that a random "
             "row of a random person is at or below a threshold. The guarantee is for a person with all rows."
         )
         return (
-            f"The whole distribution function of {found.column}: the share of records at or below each of "
-            f"{found.grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no "
+            f"The whole distribution function of {estimate.column}: the share of records at or below each of "
+            f"{estimate.grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no "
             f"further cost.{people if curve.people else ''}",
             bounds,
         )
 
     @property
     def details(self) -> Sequence[tuple[str, str]]:
-        grid, curve = self.found.grid, self.curve
+        grid, curve = self.estimate.grid, self.curve
         smoothing = "none" if curve is None else curve.smoothing
         return (
             ("Smoothing", words.SMOOTHINGS.get(smoothing, smoothing)),
@@ -224,8 +224,8 @@ class DistributionView(View):
             yield "Batches", list_batches(self.curve.batches)
             if shares := list_shares(self.curve):
                 yield "Mixture", shares
-        elif self.found.provenance.batch is not None:
-            yield "Batch", self.found.provenance.batch
+        elif self.estimate.provenance.batch is not None:
+            yield "Batch", self.estimate.provenance.batch
 
     # its picture and tables
 
@@ -236,7 +236,7 @@ class DistributionView(View):
         All of it, unless that would leave almost a third of the axis empty.
         """
         assert self.curve is not None
-        grid = self.found.grid
+        grid = self.estimate.grid
         low, high = self._whole_axis
         places = np.searchsorted(self.curve.probabilities, (0.005, 0.98))
         first, last = (float(value) for value in grid.thresholds[places])
@@ -253,39 +253,41 @@ class DistributionView(View):
     @property
     def _whole_axis(self) -> tuple[float, float]:
         """Bounds of the grid; one unit wide where there is a single threshold."""
-        low, high = self.found.grid.low, self.found.grid.high
+        low, high = self.estimate.grid.low, self.estimate.grid.high
         return (low, high) if low < high else (high - 1.0, high)
 
     def pictures(self, exact: Any) -> Sequence[Picture]:
-        curve, found = self.curve, self.found
+        curve, estimate = self.curve, self.estimate
         if curve is None:
             return ()
         band = curve.band(self.confidence)
         marks = tuple(row for row in self.quantiles if 0.05 < row.probability < 0.95)
         legends = (
-            ("curve", "Released curve" if found.private else "Exact curve"),
+            ("curve", "Released curve" if estimate.private else "Exact curve"),
             ("band", f"{self._level} band for the population"),
             *([("dot", "Quantile with its confidence interval")] if marks else []),
             *([("truth", "True curve of these records")] if exact is not None else []),
         )
         chart = CurveChart(
-            grid=found.grid,
-            label=found.column,
+            grid=estimate.grid,
+            label=estimate.column,
             share=curve.probabilities,
             view=self._axis,
-            summary=f"Share of records at or below each value of {found.column}. {self.headline} "
+            summary=f"Share of records at or below each value of {estimate.column}. {self.headline} "
             f"The band contains the curve of the population with {self._level} confidence.",
             low=band.low,
             high=band.high,
-            truth=None if exact is None else exact.found.probabilities,
+            truth=None if exact is None else exact.estimate.probabilities,
             marks=marks,
             legend=legends,
         )
-        note = f"The axis shows the part where the released curve rises; thresholds reach from {span(self.found.grid)}."
+        note = (
+            f"The axis shows the part where the released curve rises; thresholds reach from {span(self.estimate.grid)}."
+        )
         return (Picture(chart, note=None if self._axis == self._whole_axis else note),)
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
-        truth = None if exact is None else exact.found.probabilities
+        truth = None if exact is None else exact.estimate.probabilities
         return self._quantile_table(truth), self._share_table(truth)
 
     def _quantile_table(self, truth: Float64 | None) -> Html | None:
@@ -297,20 +299,20 @@ class DistributionView(View):
             if truth is not None:
                 # a share like 0.3 is not a float, and must not skip a threshold at which F is exactly that
                 place = int(np.searchsorted(truth, row.probability - 1e-12))
-                cells.append(self._number(float(self.found.grid.thresholds[place]), row))
+                cells.append(self._number(float(self.estimate.grid.thresholds[place]), row))
             rows.append((words.percent(row.probability), cells))
         about = (
             "Each share of the records lies at or below the value. The intervals contain the population's quantiles, "
             f"all simultaneously, with {self._level} confidence."
         )
-        if self.found.grid.kind != "integers":
+        if self.estimate.grid.kind != "integers":
             about += " An interval from a to b means above a and at most b."
         return table("Quantiles", ("Share", "Value", "Interval", *_true(truth)), rows, about)
 
     def _share_table(self, truth: Float64 | None) -> Html | None:
         if self.curve is None:
             return None
-        grid, share, band = self.found.grid, self.curve.probabilities, self.curve.band(self.confidence)
+        grid, share, band = self.estimate.grid, self.curve.probabilities, self.curve.band(self.confidence)
         wanted = ticks(grid, *self._axis, THRESHOLD_ROWS)
         places = np.searchsorted(grid.thresholds, wanted, side="right") - 1
         digits = words.digits(band.half_width)
@@ -335,28 +337,28 @@ def _true(truth: Float64 | None) -> tuple[str, ...]:
 class CurveView(DistributionView):
     """A curve in some lines, as steps with a band, and as a chapter."""
 
-    found: Curve
+    estimate: Curve
     guarantee_first = True
 
     @property
     def name(self) -> str:
-        return f"distribution of {self.found.column}"
+        return f"distribution of {self.estimate.column}"
 
     @property
     def title(self) -> str:
-        return f"Distribution function of {self.found.column}"
+        return f"Distribution function of {self.estimate.column}"
 
     @property
     def short(self) -> str:
-        return f"of {self.found.column}: {self.found.grid.bins} thresholds"
+        return f"of {self.estimate.column}: {self.estimate.grid.bins} thresholds"
 
     @property
     def curve(self) -> Curve:
-        return self.found
+        return self.estimate
 
     @cached_property
     def quantiles(self) -> Sequence[QuantileRow]:
-        curve = self.found
+        curve = self.estimate
         if not curve.told:
             return ()
         numbers = curve.thresholds[np.searchsorted(curve.probabilities, PROBABILITIES)]
@@ -366,7 +368,7 @@ class CurveView(DistributionView):
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        curve, grid, counted = self.found, self.found.grid, self._counted
+        curve, grid, counted = self.estimate, self.estimate.grid, self._counted
         size = curve.records if curve.told else 0
         records = f"{curve.total:,} (public)" if curve.total is not None else f"about {size:,.0f} (private)"
         rows = [(counted, records if curve.private else f"{curve.records:,.0f}")]
@@ -397,11 +399,11 @@ class CurveView(DistributionView):
         return [*rows, ("quantiles", ", ".join(marks))]
 
     def _quantile(self, share: float) -> str:
-        return shown(self.found.grid, self.found.grid.number(self.found.quantile(share)))
+        return shown(self.estimate.grid, self.estimate.grid.number(self.estimate.quantile(share)))
 
     @property
     def line(self) -> Sequence[tuple[str, str]]:
-        curve = self.found
+        curve = self.estimate
         if not curve.told:
             return (("records", "0"), *((name, "-") for name in _QUARTERS))
         known = curve.total is not None or not curve.private
@@ -409,7 +411,7 @@ class CurveView(DistributionView):
         return (("records", size), *((name, self._quantile(share)) for name, share in _QUARTERS.items()))
 
     def number(self, confidence_level: float, probability: float) -> Number:
-        curve = self.found
+        curve = self.estimate
         name = f"{'median' if probability == 0.5 else f'{100 * probability:g} % quantile'} of {curve.column}"
         if not curve.told:
             return Number(name, np.nan, curve.grid.low, curve.grid.high, probability=probability)
@@ -418,15 +420,15 @@ class CurveView(DistributionView):
 
     @property
     def columns(self) -> dict[str, Any]:
-        labels = self.found.labels
+        labels = self.estimate.labels
         return {
-            "threshold": labels if self.found.grid.unit == "number" else labels.tolist(),
-            "count": self.found.cumulative,
-            "share": self.found.probabilities,
+            "threshold": labels if self.estimate.grid.unit == "number" else labels.tolist(),
+            "count": self.estimate.cumulative,
+            "share": self.estimate.probabilities,
         }
 
     def draw(self, ax: Any = None, **options: Any) -> Any:
-        return plot_curve(self.found, ax, **options)
+        return plot_curve(self.estimate, ax, **options)
 
 
 def list_batches(batches: tuple[Batch, ...]) -> str:

@@ -47,10 +47,10 @@ def added_up(each: Sequence[Any], provenance: Provenance | None) -> Estimate:
     first = each[0]
     if isinstance(first, NumberEstimate | HistogramEstimate):
         everyone = None if provenance is None else provenance.total
-        measured = _sum([found.measured for found in each], everyone)
+        measured = _sum([one.measured for one in each], everyone)
         return dataclasses.replace(first, measured=measured, provenance=provenance)
     assert isinstance(first, QuantileEstimates), "numbers, categories and quantiles are described"
-    curve = _curve([found.curve for found in each])
+    curve = _curve([one.curve for one in each])
     return _quantiles(first, dataclasses.replace(curve, provenance=provenance), provenance)
 
 
@@ -58,18 +58,18 @@ def _sum(each: Sequence[Measured], everyone: int | None) -> Measured:
     """The sums of all groups, whose records are `everyone` where that number is public."""
     return dataclasses.replace(
         each[0],
-        values=tuple(map(sum, zip(*(found.values for found in each), strict=True))),
+        values=tuple(map(sum, zip(*(one.values for one in each), strict=True))),
         total=everyone,
-        draws=sum(found.draws for found in each),
+        draws=sum(one.draws for one in each),
     )
 
 
 def _curve(each: Sequence[Curve]) -> Curve:
     first = each[0]
-    totals = [found.total for found in each]
+    totals = [one.total for one in each]
     total = None if None in totals else sum(filter(None, totals))
-    raw = np.sum([found.raw for found in each], axis=0)
-    strategies = tuple(found.strategy for found in each if found.strategy is not None)
+    raw = np.sum([one.raw for one in each], axis=0)
+    strategies = tuple(one.strategy for one in each if one.strategy is not None)
     if not strategies:
         return dataclasses.replace(first, cumulative=raw, raw=raw, total=total, provenance=None)
     strategy = SummedStrategies(strategies)
@@ -217,18 +217,18 @@ class DescribeEstimate(Estimate):
         if variable.column not in self._added_up:
             each = [self.of(variable.column, group) for group in self.groups]
             self._added_up[variable.column] = {
-                part: added_up([found[part] for found in each], self.provenance) for part in variable.parts
+                part: added_up([one[part] for one in each], self.provenance) for part in variable.parts
             }
         return self._added_up[variable.column]
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimates, each carrying the provenance, with its group's condition and number of records."""
-        found = [each.with_provenance(provenance) for each in self.found]
+        results = [each.with_provenance(provenance) for each in self.found]
         if self.by is not None:
             for (group, _, _), place in self._places.items():
-                mine = of_group(provenance, self.by, self.groups[group], found[place])
-                found[place] = found[place].with_provenance(mine)
-        return dataclasses.replace(self, found=tuple(found), provenance=provenance)
+                mine = of_group(provenance, self.by, self.groups[group], results[place])
+                results[place] = results[place].with_provenance(mine)
+        return dataclasses.replace(self, found=tuple(results), provenance=provenance)
 
     @property
     def noise_beside(self) -> str:
@@ -249,13 +249,13 @@ class DescribeEstimate(Estimate):
     @cached_property
     def _noise(self) -> dict[str, tuple[float, str]]:
         """By variable the largest noise of its parts, each of the group that it hides least, and what it is beside."""
-        found = {}
+        result = {}
         for each in self.variables:
             groups = [self.of(each.column, group) for group in self.columns]
             shares = {part: min(parts[part].noise_share() for parts in groups) for part in each.parts}
             loudest = max(shares, key=lambda part: shares[part])
-            found[each.column] = shares[loudest], groups[0][loudest].noise_beside
-        return found
+            result[each.column] = shares[loudest], groups[0][loudest].noise_beside
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of described variables."""
@@ -282,7 +282,7 @@ class DescribeEstimate(Estimate):
         held = data["found"]
         if not isinstance(held, list):
             raise DataError("the field 'found' of described variables must be a list of estimates")
-        found = DescribeEstimate(
+        result = DescribeEstimate(
             variables,
             by,
             groups,
@@ -292,11 +292,11 @@ class DescribeEstimate(Estimate):
             _reasons(known),
             threshold=_threshold(known),
         )
-        _check_found(found)
+        _check_found(result)
         if provenance is None:
-            return found
-        told = found.with_provenance(provenance)
-        if [each.provenance for each in told.found] != [each.provenance for each in found.found]:
+            return result
+        told = result.with_provenance(provenance)
+        if [each.provenance for each in told.found] != [each.provenance for each in result.found]:
             raise DataError("the provenance of each estimate must be that of the release, with its group's condition")
         _check_price(told, provenance)
         return told
@@ -379,7 +379,7 @@ def _estimate(data: Any) -> Estimate:
 
 
 def _variables(known: Fields) -> tuple[Variable, ...]:
-    found: list[Variable] = []
+    results: list[Variable] = []
     rows = known.rows("variables", "a variable", ("column", "kind", "missing", "confidence_level"), nonempty=True)
     if len(rows) > MOST_VARIABLES:
         raise DataError(f"there are more than {MOST_VARIABLES} described variables")
@@ -391,19 +391,19 @@ def _variables(known: Fields) -> tuple[Variable, ...]:
         counts = row.flag("count_missing") if "count_missing" in row.data else False
         try:
             if kind == Number.kind:
-                found.append(Number(column, _bounds(row.data.get("bounds")), missing, level, counts))
+                results.append(Number(column, _bounds(row.data.get("bounds")), missing, level, counts))
             elif kind == Share.kind:
-                found.append(Share(column, row.data.get("positive", True), missing, level, counts))
+                results.append(Share(column, row.data.get("positive", True), missing, level, counts))
             elif kind == Categories.kind and isinstance(row.data.get("values"), list):
-                found.append(Categories(column, tuple(row.data["values"]), missing, level, counts))
+                results.append(Categories(column, tuple(row.data["values"]), missing, level, counts))
             else:
                 kinds = ", ".join(each.kind for each in (Number, Share, Categories))
                 raise DataError(f"the kind of a variable must be one of {kinds}, with what belongs to it")
         except ParameterError as problem:
             raise DataError(f"a described variable contradicts itself: {plain(problem)}") from None
-    if len({each.column for each in found}) < len(found):
+    if len({each.column for each in results}) < len(results):
         raise DataError("a variable is described twice")
-    return tuple(found)
+    return tuple(results)
 
 
 def _bounds(data: Any) -> Any:
@@ -445,22 +445,22 @@ def _reasons(known: Fields) -> dict[str, str]:
     return reasons
 
 
-def _check_found(found: DescribeEstimate) -> None:
+def _check_found(result: DescribeEstimate) -> None:
     """Refuse estimates that are not those of the variables and groups, in their order."""
-    wanted = [(each.column, "ogive.bounds/1") for each in found.finding]
-    wanted += [(each.column, _PARTS[part]) for _ in found.columns for each in found.variables for part in each.parts]
-    held: list[Any] = list(found.found)
+    wanted = [(each.column, "ogive.bounds/1") for each in result.finding]
+    wanted += [(each.column, _PARTS[part]) for _ in result.columns for each in result.variables for part in each.parts]
+    held: list[Any] = list(result.found)
     if [(each.column, each.schema) for each in held] != wanted:
         raise DataError("the estimates of described variables must be those of the variables and groups, in order")
 
 
-def _check_price(found: DescribeEstimate, source: Provenance) -> None:
+def _check_price(result: DescribeEstimate, source: Provenance) -> None:
     """Refuse a price below that of the noise of all estimates of one group together, with that of finding bounds."""
     if source.privacy is None or source.price is None:
         return
-    first = len(found.finding)
-    one = (len(found.found) - first) // len(found.columns)
-    losses = [loss for each in found.found[: first + one] if (loss := _loss(each, source)) is not None]
+    first = len(result.finding)
+    one = (len(result.found) - first) // len(result.columns)
+    losses = [loss for each in result.found[: first + one] if (loss := _loss(each, source)) is not None]
     if losses and not at_least(source.price, total_loss(losses)):
         raise DataError(
             f"these described variables contradict themselves: their noise costs {total_loss(losses)}, and their "

@@ -44,17 +44,17 @@ class Prediction(prediction.Prediction):
 
     def errors(self) -> Errors:
         """The noise of every number, in units of its column; of groups, that of one of a stated size."""
-        found = cast(DescribeEstimate, self.rehearsal.estimate)
-        size = self._size(found)
+        result = cast(DescribeEstimate, self.rehearsal.estimate)
+        size = self._size(result)
         errors: dict[str, float] = {}
-        for variable in found:
-            parts = found.of(variable.column, found.columns[0])
+        for variable in result:
+            parts = result.of(variable.column, result.columns[0])
             for part, estimate in parts.items():
                 unit, words = _unit(variable, part)
                 errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
                 if isinstance(estimate, MeanEstimate) and part == "mean" and estimate.has_spread:
                     errors[f"{variable.column}: SD{words}"] = unit * _spread_noise(estimate, size)
-        return Errors(errors, basis=tuple(self._basis(found, size)))
+        return Errors(errors, basis=tuple(self._basis(result, size)))
 
     @property
     def _open(self) -> bool:
@@ -62,26 +62,26 @@ class Prediction(prediction.Prediction):
         asked = cast(Describe, self.statistic)
         return asked.by is not None and asked.groups is None
 
-    def _size(self, found: DescribeEstimate) -> float:
+    def _size(self, result: DescribeEstimate) -> float:
         """How many records a group has, for which the errors hold."""
-        return min(_GROUP, self.setting.records) if self._open else self.setting.records / len(found.columns)
+        return min(_GROUP, self.setting.records) if self._open else self.setting.records / len(result.columns)
 
-    def _basis(self, found: DescribeEstimate, size: float) -> Iterator[str]:
+    def _basis(self, result: DescribeEstimate, size: float) -> Iterator[str]:
         """What the errors rest on, and what cannot be known before the release."""
         asked = cast(Describe, self.statistic)
-        basis = _BASIS + (_OF_NUMBERS if any(isinstance(each, Number) for each in found) else "")
+        basis = _BASIS + (_OF_NUMBERS if any(isinstance(each, Number) for each in result) else "")
         if self._open:
             yield f"{basis}; of a group of {size:,.0f} records"
             yield (
                 f"not known beforehand: which groups of {plain(asked.by)} are found, and how many records they have; "
                 f"errors of a group of n records are {size:,.0f} / n times as large, and a value that fewer than about "
-                f"{found.threshold} records have will probably not be found"
+                f"{result.threshold} records have will probably not be found"
             )
         else:
-            groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
+            groups = "" if result.by is None else f"; of one of {len(result.groups)} groups of {size:,.0f} records"
             yield f"{basis}{groups}"
-        if found.finding:
-            needed = max(each.threshold for each in found.found if isinstance(each, BoundsEstimate))
+        if result.finding:
+            needed = max(each.threshold for each in result.found if isinstance(each, BoundsEstimate))
             yield (
                 f"not known beforehand: bounds that are not declared; the release finds them at "
                 f"{SHARE_OF_BOUNDS[asked.search]} of the variable's part, if about {needed:,} records or more are of "

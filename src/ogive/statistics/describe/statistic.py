@@ -333,25 +333,25 @@ class Describe:
 
     def _ask_found(self, by: str, terms: Terms) -> Procedure[DescribeEstimate]:
         """Find the groups, then ask everything of every variable of the records of those that were found."""
-        found, threshold = yield from ask_found(
+        result, threshold = yield from ask_found(
             by,
             dataclasses.replace(self, by=None),
             lambda groups: dataclasses.replace(self, groups=groups, public_groups=False),
             terms,
         )
-        return dataclasses.replace(found, threshold=threshold or 1)
+        return dataclasses.replace(result, threshold=threshold or 1)
 
     def _ask(self, terms: Terms, divided: Divided | None) -> Procedure[DescribeEstimate]:
         finding = [each for each in self.variables if isinstance(each, Number) and each.bounds is None]
-        found: dict[str, BoundsEstimate] = {}
+        result: dict[str, BoundsEstimate] = {}
 
         def ask_all(shared: Terms) -> Procedure[list[Estimate]]:
-            return self._ask_all(found, shared, divided)
+            return self._ask_all(result, shared, divided)
 
         def find(variable: Number) -> Asked[Any]:
             def ask(shared: Terms) -> Procedure[BoundsEstimate]:
-                found[variable.column] = yield from variable.finding(self.search).questions(shared)
-                return found[variable.column]
+                result[variable.column] = yield from variable.finding(self.search).questions(shared)
+                return result[variable.column]
 
             return Asked(self._weight(variable) * SHARE_OF_BOUNDS[self.search], ask)
 
@@ -368,12 +368,12 @@ class Describe:
         )
 
     def _ask_all(
-        self, found: Mapping[str, BoundsEstimate], terms: Terms, divided: Divided | None
+        self, result: Mapping[str, BoundsEstimate], terms: Terms, divided: Divided | None
     ) -> Procedure[list[Estimate]]:
         """Everything of every variable, of one group after the other."""
         asked = []
         for each in self.variables:
-            parts = each.asked(each.between(found.get(each.column))) if isinstance(each, Number) else each.asked()
+            parts = each.asked(each.between(result.get(each.column))) if isinstance(each, Number) else each.asked()
             asked += [weighted(part, self._rest(each)) for part in parts.values()]
         if self.by is None:
             return (yield from ask_together(asked, terms))

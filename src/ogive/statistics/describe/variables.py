@@ -102,7 +102,7 @@ class Number:
         beside = BESIDE if search == "outward" else None
         return Bounds(self.column, smallest=1.0, false_alarm=FALSE_ALARM, missing=self.missing, beside=beside)
 
-    def between(self, found: BoundsEstimate | None) -> tuple[Bound, Bound]:
+    def between(self, estimate: BoundsEstimate | None) -> tuple[Bound, Bound]:
         """Its bounds: those that were declared, or found.
 
         Outermost magnitudes that were found are moved out by one, since noise hides few records. A placeholder stands
@@ -110,9 +110,9 @@ class Number:
         """
         if self.bounds is not None:
             return self.bounds
-        if found is None or not found.defined:
+        if estimate is None or not estimate.defined:
             return _NO_BOUNDS
-        return _widened(found) if found.beside is None else found.bounds
+        return _widened(estimate) if estimate.beside is None else estimate.bounds
 
     def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         """What is asked of it between these bounds, by the names of its parts."""
@@ -162,8 +162,8 @@ class Quartiles:
             missing=self.missing,
             confidence_level=self.confidence_level,
         )
-        found = yield from asked.questions(terms)
-        return dataclasses.replace(found, low=tuple(max(low, self.lowest) for low in found.low))
+        result = yield from asked.questions(terms)
+        return dataclasses.replace(result, low=tuple(max(low, self.lowest) for low in result.low))
 
 
 @dataclass(frozen=True)
@@ -268,9 +268,9 @@ class Known:
         )
 
 
-def _widened(found: BoundsEstimate) -> tuple[float, float]:
+def _widened(estimate: BoundsEstimate) -> tuple[float, float]:
     """Bounds that were found, one magnitude wider on either side; those from 0 to 1 stay, as of zeros and ones."""
-    low, high = found.bounds
+    low, high = estimate.bounds
     if (low, high) == (0.0, 1.0):
         return low, high
     return -_outwards(-low), _outwards(high)

@@ -42,14 +42,14 @@ _LEAST = 0.65
 class DescribeEstimateView(View):
     """A table of all variables and groups."""
 
-    found: DescribeEstimate
+    estimate: DescribeEstimate
     table_title = "Characteristics"
 
     @property
     def name(self) -> str:
-        found, number = self.found, len(self.found)
+        result, number = self.estimate, len(self.estimate)
         variables = f"{number} variable{'s' if number > 1 else ''} described"
-        return variables if found.by is None else f"{variables} by {found.by}"
+        return variables if result.by is None else f"{variables} by {result.by}"
 
     @property
     def title(self) -> str:
@@ -57,34 +57,34 @@ class DescribeEstimateView(View):
 
     @property
     def short(self) -> str:
-        found, names = self.found, [each.column for each in self.found]
+        result, names = self.estimate, [each.column for each in self.estimate]
         listed = ", ".join(name[:_LONGEST] for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-        return listed if found.by is None else f"{listed} by {found.by[:_LONGEST]}"
+        return listed if result.by is None else f"{listed} by {result.by[:_LONGEST]}"
 
     @property
     def subject(self) -> str:
-        first, *others = [each.column for each in self.found]
+        first, *others = [each.column for each in self.estimate]
         return f"{first} and {len(others)} more" if others else first
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return ("Variable", *titles(self.found))
+        return ("Variable", *titles(self.estimate))
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        return [(line.indented, *line.cells) for line in lines(self.found)]
+        return [(line.indented, *line.cells) for line in lines(self.estimate)]
 
     @property
     def notes(self) -> list[str]:
-        return notes(self.found)
+        return notes(self.estimate)
 
     def text(self) -> str:
         """A table of at most 100 columns; groups that do not fit beside each other follow below."""
-        found = self.found
-        shown = textwrap.wrap(f"{self.name} ({found.caption})", WIDEST, subsequent_indent=_INNER)
-        body = lines(found)
+        result = self.estimate
+        shown = textwrap.wrap(f"{self.name} ({result.caption})", WIDEST, subsequent_indent=_INNER)
+        body = lines(result)
         labels = [_cut(f"{_INNER * line.inner}{line.label}") for line in body]
-        for number, block in enumerate(_blocks(found, body, labels)):
+        for number, block in enumerate(_blocks(result, body, labels)):
             shown += ([""] if number else []) + block
         for note in self.notes:
             shown += textwrap.wrap(note, WIDEST, break_long_words=False, break_on_hyphens=False)
@@ -96,20 +96,20 @@ class DescribeEstimateView(View):
 
         The group of all records is None. The standard error of an SD is that of its noise alone.
         """
-        found = self.found
+        result = self.estimate
         names = ("variable", "value", "group", "statistic", "estimate", "standard_error", "low", "high")
         rows = []
-        for variable in found:
+        for variable in result:
             counted = str(getattr(variable, "positive", "")) or None
-            for group in columns_of(found):
-                parts = found.of(variable.column, group)
+            for group in columns_of(result):
+                parts = result.of(variable.column, group)
                 for part, estimate in parts.items():
                     shown = None if group is None else str(group)
                     if part == KNOWN:
                         rows.append((variable.column, None, shown, "missing", *_missing(estimate)))
                     elif isinstance(estimate, HistogramEstimate):
                         rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
-                    elif not (found.bounded(variable.column) and _has_records(parts, estimate)):
+                    elif not (result.bounded(variable.column) and _has_records(parts, estimate)):
                         rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
                     else:
                         rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
@@ -117,11 +117,11 @@ class DescribeEstimateView(View):
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw means and shares, each variable on an axis of its own."""
-        found = self.found
-        look = styled(style, color=BLUE, linestyle="none", label="released" if found.private else "exact")
+        result = self.estimate
+        look = styled(style, color=BLUE, linestyle="none", label="released" if result.private else "exact")
         label = look.pop("label")
-        shown = columns_of(found)
-        drawn = panels(found)
+        shown = columns_of(result)
+        drawn = panels(result)
         panel_height = _TITLE + _ROW * len(shown) + _TICKS
         axes = new_axes(ax)
         figure = axes.get_figure(root=True)
@@ -131,7 +131,7 @@ class DescribeEstimateView(View):
         inches = axes.get_window_extent().height / figure.dpi
         # letters of panels that share a picture with others are smaller, down to what can be read
         scale = min(1.0, max(_LEAST, inches / (panel_height * len(drawn))))
-        names = titles(found)
+        names = titles(result)
         left = min(0.3, 0.03 + 0.012 * max(map(len, names)))
         for number, panel in enumerate(drawn):
             bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(drawn)
@@ -148,10 +148,10 @@ class DescribeEstimateView(View):
             title = f"{panel.name}, {'%' if panel.share else 'mean'}"
             place.set_title(title, loc="left", fontsize=scale * _LARGE, pad=5 * scale, color=GRAY, parse_math=False)
             lighten(place, grid="x")
-        (sure, *_) = (variable.confidence_level for variable in found)
+        (sure, *_) = (variable.confidence_level for variable in result)
         axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with {100 * sure:.6g} % CI")
         legend(axes)
-        caption(axes, self.title, found.caption, private=found.private)
+        caption(axes, self.title, result.caption, private=result.private)
         return axes
 
     def check_truth(self, truth: Any) -> None:
@@ -163,13 +163,13 @@ class DescribeEstimateView(View):
         """What described variables say, beside the exact values of the same groups."""
         if truth is not None:
             self.check_truth(truth)
-            truth = self.found.exact(truth)
-        return dataclasses.replace(super().chapter(truth), alike=bool(self.found.groups))
+            truth = self.estimate.exact(truth)
+        return dataclasses.replace(super().chapter(truth), alike=bool(self.estimate.groups))
 
     @property
     def headline(self) -> str:
-        by = "" if self.found.by is None else f", by {self.found.by}"
-        return f"{', '.join(each.column for each in self.found)}{by}."
+        by = "" if self.estimate.by is None else f", by {self.estimate.by}"
+        return f"{', '.join(each.column for each in self.estimate)}{by}."
 
     @property
     def error(self) -> Sequence[str]:
@@ -177,9 +177,9 @@ class DescribeEstimateView(View):
 
     @property
     def released(self) -> list[str]:
-        found = self.found
-        of_groups = "" if found.by is None else f" of each of {len(found.groups)} groups of {found.by},"
-        counting = [variable.column for variable in found if variable.count_missing]
+        result = self.estimate
+        of_groups = "" if result.by is None else f" of each of {len(result.groups)} groups of {result.by},"
+        counting = [variable.column for variable in result if variable.count_missing]
         known = f"; of {', '.join(counting)} how many records have a value" if counting else ""
         return [
             f"The following{of_groups} within one guarantee: of numbers the sums of the values and of their squares, "
@@ -188,17 +188,17 @@ class DescribeEstimateView(View):
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        found = self.found
-        groups = [("Groups", "public" if found.public_groups else "private")] if found.groups else []
-        return [("Variables", f"{len(found)}"), *groups]
+        result = self.estimate
+        groups = [("Groups", "public" if result.public_groups else "private")] if result.groups else []
+        return [("Variables", f"{len(result)}"), *groups]
 
     def pictures(self, exact: Any) -> Sequence[Picture]:
         """Of groups a chart for each mean and share; of all records together one chart of all shares."""
-        found, drawn = self.found, panels(self.found)
-        true = [None] * len(drawn) if exact is None else panels(exact.found)
+        result, drawn = self.estimate, panels(self.estimate)
+        true = [None] * len(drawn) if exact is None else panels(exact.estimate)
         both = list(zip(drawn, true, strict=True))
-        if found.groups:
-            if len(titles(found)) > MOST_ROWS:
+        if result.groups:
+            if len(titles(result)) > MOST_ROWS:
                 return ()
             made = [Picture(self._of_groups(panel, other), panel.name) for panel, other in both[:_MOST_PICTURES]]
             return _noted(made, len(both) - _MOST_PICTURES, "means and shares")
@@ -209,12 +209,12 @@ class DescribeEstimateView(View):
 
     def _of_groups(self, panel: Panel, exact: Panel | None) -> Any:
         others = [None] * len(panel.points) if exact is None else exact.points
-        rows = list(zip(titles(self.found), panel.points, others, strict=True))
-        title = f"{'Share of records with ' if panel.share else 'Mean of '}{panel.name} by {self.found.by}"
+        rows = list(zip(titles(self.estimate), panel.points, others, strict=True))
+        title = f"{'Share of records with ' if panel.share else 'Mean of '}{panel.name} by {self.estimate.by}"
         return self._chart(title, "Share of the records" if panel.share else "Mean", rows, shares=panel.share)
 
     def _chart(self, title: str, label: str, rows: Sequence[tuple[str, Any, Any]], *, shares: bool) -> Any:
-        level = words.percent(self.found.variables[0].confidence_level)
+        level = words.percent(self.estimate.variables[0].confidence_level)
         interval = f"{level} interval for the population"
         numbers = [(name, *(point or (None, 0.0, 0.0))) for name, point, _ in rows]
         shown = Numbers(label, numbers, shares, interval=interval)
@@ -233,10 +233,10 @@ def _noted(pictures: list[Picture], left: int, what: str) -> tuple[Picture, ...]
 # --- Text and data frames
 
 
-def _blocks(found: DescribeEstimate, body: list[Line], labels: list[str]) -> Iterator[list[str]]:
+def _blocks(result: DescribeEstimate, body: list[Line], labels: list[str]) -> Iterator[list[str]]:
     """Parts of the table, each with as many columns as fit."""
     first = max(map(len, ("Variable", *labels)))
-    columns = [[title, *(line.cells[place] for line in body)] for place, title in enumerate(map(_cut, titles(found)))]
+    columns = [[title, *(line.cells[place] for line in body)] for place, title in enumerate(map(_cut, titles(result)))]
     widths = [max(map(len, column)) for column in columns]
     start = 0
     while start < len(columns):
@@ -285,13 +285,13 @@ def _missing(known: Any) -> tuple[float | None, ...]:
     return 1 - known.value, known.standard_error, 1 - high, 1 - low
 
 
-def _categories(found: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
+def _categories(result: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
     """How many records there are, and the share of each category."""
-    yield None, "n", max(0.0, found.records), None, None, None
+    yield None, "n", max(0.0, result.records), None, None, None
     for category, share, error, (low, high) in zip(
-        found.categories, found.shares, found.standard_errors, found.intervals(), strict=True
+        result.categories, result.shares, result.standard_errors, result.intervals(), strict=True
     ):
-        told = (share, error, low, high) if found.defined else (None, None, None, None)
+        told = (share, error, low, high) if result.defined else (None, None, None, None)
         yield category, "proportion", *told
 
 
@@ -318,16 +318,16 @@ class Panel:
     points: tuple[Point | None, ...]
 
 
-def panels(found: DescribeEstimate) -> list[Panel]:
+def panels(result: DescribeEstimate) -> list[Panel]:
     """The panels of all variables, in the order of the table."""
-    return [panel for variable in found for panel in _of_variable(found, variable)]
+    return [panel for variable in result for panel in _of_variable(result, variable)]
 
 
-def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Panel]:
+def _of_variable(result: DescribeEstimate, variable: Variable) -> Iterator[Panel]:
     name = variable.column
-    each: list[Any] = [found.of(name, group) for group in columns_of(found)]
+    each: list[Any] = [result.of(name, group) for group in columns_of(result)]
     if isinstance(variable, Number):
-        bounded = found.bounded(name)
+        bounded = result.bounded(name)
         yield Panel(name, name, False, tuple(_number(parts["mean"]) if bounded else None for parts in each))
     elif isinstance(variable, Share):
         yield Panel(label_of(variable), name, True, tuple(_number(parts["proportion"]) for parts in each))

@@ -103,10 +103,10 @@ class Classes:
 
     def noise_error(self) -> float:
         """Standard deviation of the area by noise."""
-        found = self._simulated(FEWEST_SIMULATIONS)
-        if found is None:
+        result = self._simulated(FEWEST_SIMULATIONS)
+        if result is None:
             return 0.0
-        errors = found.pairs.mean(axis=0) - self.area * found.products
+        errors = result.pairs.mean(axis=0) - self.area * result.products
         return float(np.sqrt(np.mean(errors**2)) / np.prod(self.sizes))
 
     def interval(self, tail: Fraction, target: str) -> tuple[float, float]:

@@ -176,8 +176,8 @@ class GroupAucEstimate(Estimate):
             Post-processing.
         """
         places = range(len(self.names))
-        found = self._found(confidence_level, target)
-        return tuple(tuple(found((g,), (h,)) for h in places) for g in places)
+        result = self._found(confidence_level, target)
+        return tuple(tuple(result((g,), (h,)) for h in places) for g in places)
 
     def between(
         self,
@@ -198,8 +198,8 @@ class GroupAucEstimate(Estimate):
         Raises:
             ParameterError: there is no such group, or an argument is out of range.
         """
-        found = self._found(confidence_level, target)
-        return found((self._place(positives),), (self._place(negatives),))
+        result = self._found(confidence_level, target)
+        return result((self._place(positives),), (self._place(negatives),))
 
     def bpsn(self, group: LabelValue, *, confidence_level: float | None = None, target: Target = "population") -> Area:
         """Compute the area of all other groups' positives against this group's negatives (BPSN AUC).
@@ -299,8 +299,8 @@ class GroupAucEstimate(Estimate):
         target: Target,
     ) -> Area:
         level = self.confidence_level if confidence_level is None else confidence_level
-        found = self._found(confidence_level, target)
-        first, second = (Number("AUC", *found(*places)) for places in (one, other))
+        result = self._found(confidence_level, target)
+        first, second = (Number("AUC", *result(*places)) for places in (one, other))
         value, _, low, high = difference(first, second, level)
         if self.rows_of_one > 1 and target == "population":
             # a person may have records in both, so that errors by sampling may add up
@@ -373,13 +373,13 @@ class GroupAucEstimate(Estimate):
 
         Intervals include it.
         """
-        found = []
+        results = []
         for place in range(len(self.names)):
             classes = self.classes_of((place,), (place,))
             if self._seen(classes):
                 shares = np.diff(classes.plausible, axis=1, prepend=0.0) / classes.plausible[:, -1:]
-                found.append(float(np.sum(shares[0] * shares[1]) / 2))
-        return max(found, default=math.nan)
+                results.append(float(np.sum(shares[0] * shares[1]) / 2))
+        return max(results, default=math.nan)
 
     @property
     def noise_beside(self) -> str:

@@ -30,94 +30,94 @@ USELESS = 0.25
 class GroupAucEstimateView(View):
     """A table of all pairs, and a line for each group."""
 
-    found: GroupAucEstimate
+    estimate: GroupAucEstimate
     truth_words = "exact, of the same bins, groups and classes"
 
     @property
     def name(self) -> str:
-        found = self.found
-        return f"AUC of {found.score.column} for {found.label.column} by {found.group.column}"
+        estimate = self.estimate
+        return f"AUC of {estimate.score.column} for {estimate.label.column} by {estimate.group.column}"
 
     @property
     def short(self) -> str:
-        found = self.found
-        return f"of {found.score.column[:_LONG]} by {found.group.column[:_LONG]}: {len(found.names)} groups"
+        estimate = self.estimate
+        return f"of {estimate.score.column[:_LONG]} by {estimate.group.column[:_LONG]}: {len(estimate.names)} groups"
 
     @property
     def subject(self) -> str:
-        found = self.found
-        return f"{found.score.column}, {found.label.column} and {found.group.column}"
+        estimate = self.estimate
+        return f"{estimate.score.column}, {estimate.label.column} and {estimate.group.column}"
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return ("positives \\ negatives", *self.found.names)
+        return ("positives \\ negatives", *self.estimate.names)
 
     @property
     def rows(self) -> Rows:
-        return [(name, *map(_shown, row)) for name, row in zip(self.found.names, self.found.table(), strict=True)]
+        return [(name, *map(_shown, row)) for name, row in zip(self.estimate.names, self.estimate.table(), strict=True)]
 
     @property
     def groups(self) -> Rows:
         """Headings, and a line for each group: its classes, and the areas within it and against all others."""
-        found = self.found
+        estimate = self.estimate
         lines: list[tuple[str, ...]] = [
-            (found.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")
+            (estimate.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")
         ]
-        for name, (negatives, positives) in zip(found.names, found.sizes, strict=True):
-            areas = map(_shown, (found.between(name, name), found.bpsn(name), found.bnsp(name)))
+        for name, (negatives, positives) in zip(estimate.names, estimate.sizes, strict=True):
+            areas = map(_shown, (estimate.between(name, name), estimate.bpsn(name), estimate.bnsp(name)))
             lines.append((name, f"{positives:,.0f}", f"{negatives:,.0f}", *areas))
         return lines
 
     @property
     def notes(self) -> list[str]:
-        found = self.found
+        estimate = self.estimate
         notes = [
-            f"rows: group of the positives; columns: group of the negatives; {level(found)} intervals, each alone, for "
-            "the population",
+            f"rows: group of the positives; columns: group of the negatives; {level(estimate)} intervals, each alone, "
+            "for the population",
             "BPSN: positives of all other groups against negatives of this one; BNSP: positives of this one against "
             "negatives of all others",
         ]
-        pairs = list(itertools.combinations(found.names, 2))
+        pairs = list(itertools.combinations(estimate.names, 2))
         for one, other in pairs if len(pairs) <= _MOST_DIFFERENCES else ():
-            within, across = found.difference(one, other), found.cross_difference(one, other)
+            within, across = estimate.difference(one, other), estimate.cross_difference(one, other)
             if not (math.isnan(within.value) and math.isnan(across.value)):
                 notes.append(
                     f"{one} and {other}: AUC within {_difference(within)}; {one} over {other} less {other} over {one} "
                     f"{_difference(across)}"
                 )
-        if not found.defined:
+        if not estimate.defined:
             notes.append("warning: noise may account for a whole class of every pair; no area is defined")
-        elif math.isfinite(found.tie_bound):
-            ties = f"ties within bins move an AUC within a group by at most {found.tie_bound:.2g}, which is included"
+        elif math.isfinite(estimate.tie_bound):
+            ties = f"ties within bins move an AUC within a group by at most {estimate.tie_bound:.2g}, which is included"
             notes.append(ties)
         return notes
 
     def text(self) -> str:
         """Two tables, and lines below them."""
         lines = [*aligned([self.headings, *self.rows]), *aligned(self.groups), *self.notes]
-        return "\n".join([f"{self.name} ({self.found.caption})", *(f"  {line}" for line in lines)])
+        return "\n".join([f"{self.name} ({self.estimate.caption})", *(f"  {line}" for line in lines)])
 
     def card(self) -> Card:
         """The table of pairs; groups are lines below it."""
         head, *lines = self.groups
         below = [f"{row[0]}: " + ", ".join(map(" ".join, zip(head[1:], row[1:], strict=True))) for row in lines]
-        facts = [("privacy", self.found.caption)]
+        facts = [("privacy", self.estimate.caption)]
         return Card(self.title, facts, self.headings, self.rows, [*below, *self.notes])
 
     @property
     def about(self) -> str:
-        found = self.found
-        return f"AUC of {found.score.column} for {found.label.column} within groups of {found.group.column}"
+        estimate = self.estimate
+        return f"AUC of {estimate.score.column} for {estimate.label.column} within groups of {estimate.group.column}"
 
     @property
     def line(self) -> list[tuple[str, str]]:
-        found = self.found
-        return [(f"{found.group.column} = {name}", _shown(found.between(name, name))) for name in found.names]
+        estimate = self.estimate
+        return [(f"{estimate.group.column} = {name}", _shown(estimate.between(name, name))) for name in estimate.names]
 
     @property
     def columns(self) -> dict[str, Any]:
-        areas = list(itertools.chain(*self.found.table()))
-        pairs = list(itertools.product(self.found.names, self.found.names))
+        areas = list(itertools.chain(*self.estimate.table()))
+        pairs = list(itertools.product(self.estimate.names, self.estimate.names))
         return {
             "positives": [group for group, _ in pairs],
             "negatives": [group for _, group in pairs],
@@ -128,14 +128,14 @@ class GroupAucEstimateView(View):
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the area of every pair of groups as a colored table: red below chance, blue above."""
-        found, look = self.found, styled(style, color=GRAY, linewidth=1.6, label="within a group")
-        if not found.defined:
+        estimate, look = self.estimate, styled(style, color=GRAY, linewidth=1.6, label="within a group")
+        if not estimate.defined:
             raise ParameterError("noise leaves no areas to draw")
-        count = len(found.names)
+        count = len(estimate.names)
         axes = new_axes(ax, size=(_LEAST + _CELL * count, _LEAST + 0.6 * count))
-        shown = np.ma.masked_invalid(found.auc)
+        shown = np.ma.masked_invalid(estimate.auc)
         axes.imshow(shown, cmap=_COLORS, vmin=0.0, vmax=1.0, alpha=_OPACITY, aspect="auto")
-        for row, areas in enumerate(found.table()):
+        for row, areas in enumerate(estimate.table()):
             for column, area in enumerate(areas):
                 text = _shown(area).replace(" (", "\n(", 1) if count <= _MOST_SHOWN else _shown(area).split(" ")[0]
                 axes.text(column, row, text, ha="center", va="center", fontsize=8, color="black", parse_math=False)
@@ -147,25 +147,25 @@ class GroupAucEstimateView(View):
             frame = Rectangle((corner, corner), _FRAME, _FRAME, fill=False, edgecolor=color, label=named, **look)
             axes.add_patch(frame)
         for set_ticks in (axes.set_xticks, axes.set_yticks):
-            set_ticks(range(count), labels=found.names, parse_math=False)
-        axes.set_xlabel(f"Negatives of {found.group.column} ({level(found)} intervals)")
-        axes.set_ylabel(f"Positives of {found.group.column}")
-        title = f"AUC of {found.score.column} for {found.label.column} between groups"
-        caption(axes, title, found.caption, private=found.private)
+            set_ticks(range(count), labels=estimate.names, parse_math=False)
+        axes.set_xlabel(f"Negatives of {estimate.group.column} ({level(estimate)} intervals)")
+        axes.set_ylabel(f"Positives of {estimate.group.column}")
+        title = f"AUC of {estimate.score.column} for {estimate.label.column} between groups"
+        caption(axes, title, estimate.caption, private=estimate.private)
         legend(axes)
         return axes
 
     @property
     def numbers(self) -> Numbers | None:
-        found = self.found
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.defined:
             return None
-        pairs = itertools.product(found.names, found.names)
+        pairs = itertools.product(estimate.names, estimate.names)
         return Numbers(
             label="Chance that the positive record is ranked above the negative one",
             rows=[
                 (f"within {one}" if one == other else f"positives {one}, negatives {other}", *area)
-                for (one, other), area in zip(pairs, itertools.chain(*found.table()), strict=True)
+                for (one, other), area in zip(pairs, itertools.chain(*estimate.table()), strict=True)
             ],
             shares=True,
             truth="True area of these records",
@@ -174,14 +174,14 @@ class GroupAucEstimateView(View):
 
     def true_numbers(self, exact: Any) -> list[float | None]:
         """Exact areas; None where a class has no records."""
-        return [None if math.isnan(area) else float(area) for area in exact.found.auc.ravel()]
+        return [None if math.isnan(area) else float(area) for area in exact.estimate.auc.ravel()]
 
     def alike(self, truth: GroupAucEstimate) -> bool:
-        return truth.domain == self.found.domain
+        return truth.domain == self.estimate.domain
 
     @property
     def truth_for(self) -> str:
-        return self.found.score.column
+        return self.estimate.score.column
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
         """All pairs, each group, and the exact areas of all pairs."""
@@ -195,8 +195,8 @@ class GroupAucEstimateView(View):
 
     @property
     def headline(self) -> str:
-        found = self.found
-        within = {name: found.between(name, name) for name in found.names}
+        estimate = self.estimate
+        within = {name: estimate.between(name, name) for name in estimate.names}
         seen = {name: area for name, area in within.items() if not math.isnan(area.value)}
         if not seen:
             return "Noise may account for a whole class of every group, so no AUC within a group is defined."
@@ -204,13 +204,13 @@ class GroupAucEstimateView(View):
         if len(seen) == 1:
             return f"The AUC within {best} is {_shown(seen[best])}; of other groups noise leaves none."
         return (
-            f"Within groups of {found.group.column} the AUC is lowest for {worst}, {_shown(seen[worst])}, and highest "
-            f"for {best}, {_shown(seen[best])}."
+            f"Within groups of {estimate.group.column} the AUC is lowest for {worst}, {_shown(seen[worst])}, and "
+            f"highest for {best}, {_shown(seen[best])}."
         )
 
     @property
     def released(self) -> list[str]:
-        score = self.found.score
+        score = self.estimate.score
         return [
             f"How many records of each group and class have a {score.column} in each of {score.grid.bins:,} public "
             "bins. All areas and differences are computed from these noisy counts at no further cost."
@@ -218,16 +218,16 @@ class GroupAucEstimateView(View):
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        return [("Measured", f"{self.found.counts.size:,} combinations of bin, group and class")]
+        return [("Measured", f"{self.estimate.counts.size:,} combinations of bin, group and class")]
 
     @property
     def useless(self) -> str | None:
-        found, help_ = self.found, "Use a larger privacy budget, more records, fewer bins or fewer groups."
-        if not found.private:
+        estimate, help_ = self.estimate, "Use a larger privacy budget, more records, fewer bins or fewer groups."
+        if not estimate.private:
             return None
-        if not found.defined:
+        if not estimate.defined:
             return f"The noise is larger than the classes of every group. {help_}"
-        within = {name: found.between(name, name, target="sample") for name in found.names}
+        within = {name: estimate.between(name, name, target="sample") for name in estimate.names}
         wide = [name for name, area in within.items() if area.high - area.low >= USELESS]
         return f"The AUC of these records is hardly known within {', '.join(wide)}. {help_}" if wide else None
 

@@ -100,48 +100,50 @@ def check_compared(group: LabelValue, other: LabelValue, by: str, groups: Sequen
 class ContrastView(View):
     """A contrast as a line, and as a point with its interval beside the value at which the groups are alike."""
 
-    found: Contrast
+    estimate: Contrast
 
     @property
     def title(self) -> str:
         """What is compared."""
-        return f"{self.found.head[0].upper()}{self.found.head[1:]}"
+        return f"{self.estimate.head[0].upper()}{self.estimate.head[1:]}"
 
     def text(self) -> str:
         """What is compared, the value and its interval."""
-        found = self.found
-        if not found.defined:
-            return f"{found.head}: noise leaves no number"
-        value, low, high = found.shown
-        return f"{found.head}: {value} ({100 * found.confidence_level:.6g} % CI {low} to {high})"
+        estimate = self.estimate
+        if not estimate.defined:
+            return f"{estimate.head}: noise leaves no number"
+        value, low, high = estimate.shown
+        return f"{estimate.head}: {value} ({100 * estimate.confidence_level:.6g} % CI {low} to {high})"
 
     def card(self) -> Card:
         """What is compared, the value and its interval."""
-        found = self.found
-        if not found.defined:
-            return Card(self.title, [("privacy", found.caption)], notes=("Noise leaves no number.",))
-        value, low, high = found.shown
-        interval = f"{100 * found.confidence_level:.6g} % CI"
-        facts, rows = [("privacy", found.caption)], ((found.what, value, f"{low} to {high}"),)
-        return Card(self.title, facts, headings=("", found.kind, interval), rows=rows)
+        estimate = self.estimate
+        if not estimate.defined:
+            return Card(self.title, [("privacy", estimate.caption)], notes=("Noise leaves no number.",))
+        value, low, high = estimate.shown
+        interval = f"{100 * estimate.confidence_level:.6g} % CI"
+        facts, rows = [("privacy", estimate.caption)], ((estimate.what, value, f"{low} to {high}"),)
+        return Card(self.title, facts, headings=("", estimate.kind, interval), rows=rows)
 
     @property
     def columns(self) -> dict[str, Any]:
         """All fields but the origin."""
-        names = [each.name for each in fields(self.found) if each.name not in ("probability", "provenance")]
-        return {name: [getattr(self.found, name)] for name in names}
+        names = [each.name for each in fields(self.estimate) if each.name not in ("probability", "provenance")]
+        return {name: [getattr(self.estimate, name)] for name in names}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the value, its interval, and a line where there is no difference."""
-        found = self.found
-        if not all(map(math.isfinite, (found.value, found.low, found.high))):
-            raise ParameterError(f"noise leaves no number to draw of the {found.head}")
+        estimate = self.estimate
+        if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
+            raise ParameterError(f"noise leaves no number to draw of the {estimate.head}")
         axes = new_axes(ax, size=(7.2, 2.6))
-        sign = "\u2212" if found.kind == "difference" else "/"
-        intervals(axes, [f"{found.group} {sign} {found.other}"], [found.value], [found.interval], style)
-        axes.axvline(0 if found.kind == "difference" else 1, color="0.6", linewidth=1, linestyle="--", zorder=0)
-        axes.set_xlabel(f"{found.kind} of the {found.what}, with {100 * found.confidence_level:.6g} % interval")
-        axes.set_ylabel(found.by)
-        caption(axes, self.title, found.caption, private=found.private)
+        sign = "\u2212" if estimate.kind == "difference" else "/"
+        intervals(axes, [f"{estimate.group} {sign} {estimate.other}"], [estimate.value], [estimate.interval], style)
+        axes.axvline(0 if estimate.kind == "difference" else 1, color="0.6", linewidth=1, linestyle="--", zorder=0)
+        axes.set_xlabel(
+            f"{estimate.kind} of the {estimate.what}, with {100 * estimate.confidence_level:.6g} % interval"
+        )
+        axes.set_ylabel(estimate.by)
+        caption(axes, self.title, estimate.caption, private=estimate.private)
         lighten(axes, grid="x")
         return axes

@@ -279,31 +279,31 @@ def read_groups(by: str, listed: Any) -> tuple[Any, ...]:
     return tuple(listed)
 
 
-def _contrast(found: Contrast) -> dict[str, Any]:
+def _contrast(result: Contrast) -> dict[str, Any]:
     """Plain data of a contrast; the results follow from the estimates, and are there for other programs."""
-    ends = (found.standard_error, found.low, found.high)
+    ends = (result.standard_error, result.low, result.high)
     error, low, high = (each if math.isfinite(each) else None for each in ends)
     return {
-        "kind": found.kind,
-        "group": found.group,
-        "other": found.other,
-        "what": found.what,
-        "probability": found.probability,
-        "confidence_level": found.confidence_level,
-        "value": found.value if found.defined else None,
+        "kind": result.kind,
+        "group": result.group,
+        "other": result.other,
+        "what": result.what,
+        "probability": result.probability,
+        "confidence_level": result.confidence_level,
+        "value": result.value if result.defined else None,
         "standard_error": error,
         "interval": [low, high],
     }
 
 
-def _read_contrast(row: Fields, found: GroupEstimates[Any]) -> Contrast:
+def _read_contrast(row: Fields, result: GroupEstimates[Any]) -> Contrast:
     """A contrast, computed anew from the estimates."""
     kind, group, other = row.text("kind"), row.data["group"], row.data["other"]
     if kind not in get_args(Kind):
         raise DataError(f"the kind of {row.what} must be {' or '.join(get_args(Kind))}, got {quoted(kind)}")
     if not all(isinstance(each, LabelValue) for each in (group, other)):
         raise DataError(f"the groups of {row.what} must be numbers, texts or truth values")
-    compared = found.difference if kind == "difference" else found.ratio
+    compared = result.difference if kind == "difference" else result.ratio
     probability = 0.5 if row.data["probability"] is None else row.number("probability", 1)
     try:
         return compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))

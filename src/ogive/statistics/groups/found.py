@@ -51,8 +51,8 @@ def ask_found(
             f"no value of column {quoted(by)} reaches the threshold of about "
             f"{discovered.threshold} records; use a larger guarantee, or name the groups, for example `{EXAMPLE}`"
         )
-    found = yield from Subset(named(groups), Among(by, groups), public=False).questions(rest)
-    return found, discovered.threshold
+    result = yield from Subset(named(groups), Among(by, groups), public=False).questions(rest)
+    return result, discovered.threshold
 
 
 def check_open(by: str, public: bool | None) -> None:

@@ -133,13 +133,13 @@ class Grouped(Generic[EstimateT]):
                 "`values=('a', 'b')`"
             )
         if self.groups is None:
-            found, threshold = yield from ask_found(
+            result, threshold = yield from ask_found(
                 self.by,
                 self.statistic,
                 lambda groups: dataclasses.replace(self, groups=groups, public=False),
                 terms,
             )
-            return dataclasses.replace(found, threshold=threshold)
+            return dataclasses.replace(result, threshold=threshold)
         if owners_answer(terms) and not self.public and terms.adjacency is Adjacency.REPLACE:
             raise UnsupportedError(
                 "every owner says which group a report is for, so groups are public under trust local; declare the "

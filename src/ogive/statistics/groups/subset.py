@@ -71,8 +71,8 @@ class Subset(Generic[EstimateT]):
     @property
     def condition(self) -> Predicate:
         """The condition, parsed."""
-        found: Predicate = self.where
-        return found
+        result: Predicate = self.where
+        return result
 
     @property
     def parts(self) -> Parts:

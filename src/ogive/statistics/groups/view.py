@@ -46,17 +46,17 @@ _Part = TypeVar("_Part")
 class GroupEstimatesView(View):
     """A table with a line for each group, and one picture of all."""
 
-    found: GroupEstimates[Any]
+    estimate: GroupEstimates[Any]
 
     @property
     def first(self) -> View:
         """The view of the first group's estimate."""
-        view: View = self.found.estimates[0].view()
+        view: View = self.estimate.estimates[0].view()
         return view
 
     @property
     def name(self) -> str:
-        return f"{self.first.about} by {self.found.by}"
+        return f"{self.first.about} by {self.estimate.by}"
 
     @property
     def title(self) -> str:
@@ -64,25 +64,25 @@ class GroupEstimatesView(View):
 
     @property
     def short(self) -> str:
-        found = self.found
-        listed = ", ".join(str(group) for group in found.groups[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
-        return f"{self.first.about[:_LONG]} by {found.by[:_LONG]}: {listed[:_LONG]}"
+        result = self.estimate
+        listed = ", ".join(str(group) for group in result.groups[:_SHOWN]) + (", ..." if len(result) > _SHOWN else "")
+        return f"{self.first.about[:_LONG]} by {result.by[:_LONG]}: {listed[:_LONG]}"
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return (self.found.by, *(heading for heading, _ in self.first.line))
+        return (self.estimate.by, *(heading for heading, _ in self.first.line))
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        return [(str(group), *(cell for _, cell in estimate.view().line)) for group, estimate in self.found]
+        return [(str(group), *(cell for _, cell in estimate.view().line)) for group, estimate in self.estimate]
 
     @property
     def notes(self) -> list[str]:
-        lines = [str(each) for each in self.found.contrasts]
-        if self.found.threshold is not None:
+        lines = [str(each) for each in self.estimate.contrasts]
+        if self.estimate.threshold is not None:
             lines.append(
-                f"groups were found: values of {self.found.by} with fewer than about {self.found.threshold:,} records "
-                "are in no group, nor are records without a value"
+                f"groups were found: values of {self.estimate.by} with fewer than about {self.estimate.threshold:,} "
+                "records are in no group, nor are records without a value"
             )
         return lines
 
@@ -93,46 +93,46 @@ class GroupEstimatesView(View):
         if max(map(len, lines)) > WIDEST:
             turned = aligned(list(zip(*rows, strict=True)))
             lines = min(lines, turned, key=lambda shown: max(map(len, shown)))
-        return "\n".join([f"{self.name} ({self.found.caption})", *lines, *self.notes])
+        return "\n".join([f"{self.name} ({self.estimate.caption})", *lines, *self.notes])
 
     @property
     def columns(self) -> dict[str, Any]:
-        found = self.found
-        each = [estimate.view().columns for estimate in found.estimates]
+        result = self.estimate
+        each = [estimate.view().columns for estimate in result.estimates]
         sizes = [max(len(values) for values in part.values()) for part in each]
-        name = "group" if found.by in each[0] else found.by
-        groups = [group for group, size in zip(found.groups, sizes, strict=True) for _ in range(size)]
+        name = "group" if result.by in each[0] else result.by
+        groups = [group for group, size in zip(result.groups, sizes, strict=True) for _ in range(size)]
         return {name: groups, **{column: [value for part in each for value in part[column]] for column in each[0]}}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw all groups into one picture with a legend; 5 to 60 groups side by side, in axes of their own."""
         styled(style)
-        found = self.found
+        result = self.estimate
         look: dict[str, Any] = {name: value for name, value in style.items() if name != "label"}
         before = f"{style['label']}, " if "label" in style else ""
-        labels = [f"{before}{_label(found.by, group, estimate)}" for group, estimate in found]
+        labels = [f"{before}{_label(result.by, group, estimate)}" for group, estimate in result]
         draw_groups = self.first.draw_groups
-        if isinstance(found.estimates[0], NumberEstimate):
+        if isinstance(result.estimates[0], NumberEstimate):
             return self._draw_numbers(ax, {"color": COLORS[0], **style})
         if draw_groups is not None:
-            axes = draw_groups(found.estimates, labels, ax, COLORS, look, found.caption)
-        elif ax is None and MOST_TOGETHER < len(found.groups) <= MOST_PANELS:
-            return draw_panels(found, labels, {"color": COLORS[0], **look})
+            axes = draw_groups(result.estimates, labels, ax, COLORS, look, result.caption)
+        elif ax is None and MOST_TOGETHER < len(result.groups) <= MOST_PANELS:
+            return draw_panels(result, labels, {"color": COLORS[0], **look})
         else:
             axes = self._draw_over(ax, labels, look)
-        retitle(axes, f"by {found.by}")
+        retitle(axes, f"by {result.by}")
         legend(axes)
         return axes
 
     def _draw_over(self, ax: Any, labels: Sequence[str], look: dict[str, Any]) -> Any:
         """Draw each group over the last."""
-        found, axes = self.found, ax
-        for number, ((_, estimate), label) in enumerate(zip(found, labels, strict=True)):
+        result, axes = self.estimate, ax
+        for number, ((_, estimate), label) in enumerate(zip(result, labels, strict=True)):
             turn = number if "color" in look else number // len(COLORS)
             dashes = {"linestyle": _DASHES[turn % len(_DASHES)]} if turn else {}
             mine = {"color": COLORS[number % len(COLORS)], **dashes, **look, "label": label}
             # one guarantee for all, which stands above them once
-            alike = estimate if found.provenance is None else estimate.with_provenance(found.provenance)
+            alike = estimate if result.provenance is None else estimate.with_provenance(result.provenance)
             axes = alike.view().draw(axes, **mine)
         seen = set()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -143,28 +143,28 @@ class GroupEstimatesView(View):
 
     def _draw_numbers(self, ax: Any, style: Style) -> Any:
         """A point with its interval for each group, one below the other."""
-        found = self.found
-        known = [(str(group), estimate) for group, estimate in found if estimate.defined]
+        result = self.estimate
+        known = [(str(group), estimate) for group, estimate in result if estimate.defined]
         if not known:
             raise ParameterError("noise leaves no number of any group to draw")
         axes = new_axes(ax, size=(7.2, max(2.6, 1.6 + 0.32 * len(known))))
         names, each = zip(*known, strict=True)
         intervals(axes, names, [one.value for one in each], [one.interval() for one in each], style)
         axes.set_xlabel(f"{each[0].subject}, with {100 * each[0].confidence_level:.6g} % intervals")
-        axes.set_ylabel(found.by)
-        caption(axes, self.title, found.caption, private=found.private)
+        axes.set_ylabel(result.by)
+        caption(axes, self.title, result.caption, private=result.private)
         lighten(axes, grid="x")
         return axes
 
     def chapter(self, truth: GroupEstimates[Any] | None = None) -> Chapter:
         """What estimates of groups say: what the chapters of all have in common, and a table."""
-        found = self.found
+        result = self.estimate
         if truth is not None and (not isinstance(truth, GroupEstimates) or truth.private):
-            raise ParameterError(f"the truth of groups of {found.by} must be exact values of the same groups")
-        exact: tuple[Any, ...] = (None,) * len(found) if truth is None else found.exact(truth)
-        assert found.provenance is not None, "released"
-        each = [estimate.view().chapter(other) for estimate, other in zip(found.estimates, exact, strict=True)]
-        names = [f"{found.by} = {group}" for group in found.groups]
+            raise ParameterError(f"the truth of groups of {result.by} must be exact values of the same groups")
+        exact: tuple[Any, ...] = (None,) * len(result) if truth is None else result.exact(truth)
+        assert result.provenance is not None, "released"
+        each = [estimate.view().chapter(other) for estimate, other in zip(result.estimates, exact, strict=True)]
+        names = [f"{result.by} = {group}" for group in result.groups]
         pictures = [
             dataclasses.replace(part.pictures[0], name=name)
             for name, part in zip(names, each, strict=True)
@@ -175,19 +175,19 @@ class GroupEstimatesView(View):
             shown[-1] = dataclasses.replace(shown[-1], note=f"{left:,} more groups are not drawn.")
         known = "The group of each record is public, and so is the number of records in each group."
         return Chapter(
-            title=f"{each[0].title} by {found.by}",
+            title=f"{each[0].title} by {result.by}",
             subject=each[0].subject,
-            provenance=found.provenance,
+            provenance=result.provenance,
             headline=" ".join(f"{name}: {part.headline}" for name, part in zip(names[:3], each, strict=False)),
             error=(
                 say("The noise of different groups is independent. Smaller groups have larger errors."),
                 *_common([part.error for part in each]),
             ),
             released=(
-                say(f"The following of each of {len(found)} groups of {found.by}, all under one guarantee."),
+                say(f"The following of each of {len(result)} groups of {result.by}, all under one guarantee."),
                 *_common([part.released for part in each]),
-                *(say(sentence(note)) for note in self.notes[len(found.contrasts) :]),
-                *((say(known),) if found.private and found.public_groups else ()),
+                *(say(sentence(note)) for note in self.notes[len(result.contrasts) :]),
+                *((say(known),) if result.private and result.public_groups else ()),
             ),
             pictures=tuple(shown or self._number_chart(exact)),
             alike=True,
@@ -196,10 +196,10 @@ class GroupEstimatesView(View):
                 self._contrasts(),
                 None
                 if truth is None
-                else GroupEstimatesView(dataclasses.replace(found, estimates=exact))._table("True values"),
+                else GroupEstimatesView(dataclasses.replace(result, estimates=exact))._table("True values"),
             ),
             details=(
-                ("Groups", "public" if found.public_groups else "private"),
+                ("Groups", "public" if result.public_groups else "private"),
                 *_common([part.details for part in each]),
             ),
             warning=each[0].warning if all(part.warning for part in each) else None,
@@ -208,28 +208,28 @@ class GroupEstimatesView(View):
 
     def _number_chart(self, exact: tuple[Any, ...]) -> list[Picture]:
         """One chart of the number of every group, where groups have numbers."""
-        found = self.found
-        numbers = [each for each in found.estimates if isinstance(each, NumberEstimate)]
-        if len(numbers) < len(found) or not 0 < len(numbers) <= MOST_ROWS:
+        result = self.estimate
+        numbers = [each for each in result.estimates if isinstance(each, NumberEstimate)]
+        if len(numbers) < len(result) or not 0 < len(numbers) <= MOST_ROWS:
             return []
         first = numbers[0]
         title, summary = f"{first.what.capitalize()} of {first.subject}", f"The {first.what} of {first.subject}"
         shown = Numbers(
             label=title,
             rows=[
-                (f"{found.by} {group}", *((each.value, *each.interval()) if each.defined else (None, 0.0, 0.0)))
-                for group, each in zip(found.groups, numbers, strict=True)
+                (f"{result.by} {group}", *((each.value, *each.interval()) if each.defined else (None, 0.0, 0.0)))
+                for group, each in zip(result.groups, numbers, strict=True)
             ],
             shares=isinstance(first, ProportionEstimate),
         )
         true = [each.value if first.private and each is not None and each.defined else None for each in exact]
-        summary = f"{summary} of each group of {found.by} with its interval."
-        return [Picture(first.view().chart(shown, true, f"{title} by {found.by}", summary))]
+        summary = f"{summary} of each group of {result.by} with its interval."
+        return [Picture(first.view().chart(shown, true, f"{title} by {result.by}", summary))]
 
     def _contrasts(self) -> Html | None:
         """A table of differences and ratios, where there are any."""
         rows: list[Row] = []
-        for each in self.found.contrasts:
+        for each in self.estimate.contrasts:
             value, low, high = map(words.minus, each.shown) if each.defined else ("-", "-", "-")
             ends = f"{low} to {high}" if each.defined else "-"
             rows.append((sentence(each.head)[:-1], [value, words.percent(each.confidence_level), ends]))
@@ -261,14 +261,14 @@ _WIDTH, _HEIGHT, _ABOVE = 3.3, 2.5, 0.8
 """Inches of one panel, and of what stands above all."""
 
 
-def draw_panels(found: GroupEstimates[Any], names: Sequence[str], style: dict[str, Any]) -> Any:
+def draw_panels(result: GroupEstimates[Any], names: Sequence[str], style: dict[str, Any]) -> Any:
     """Draw each group into axes of its own; the guarantee stands above them once."""
-    number = len(found.groups)
+    number = len(result.groups)
     columns = _COLUMNS if number > _COLUMNS + 1 else 2
     rows = -(-number // columns)
     figure = new_figure((columns * _WIDTH, rows * _HEIGHT + _ABOVE))
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, (axes, name, estimate) in enumerate(zip(panels.flat, names, found.estimates, strict=False)):
+    for place, (axes, name, estimate) in enumerate(zip(panels.flat, names, result.estimates, strict=False)):
         estimate.view().draw(axes, **style)
         shown = dict.fromkeys(axes.get_legend_handles_labels()[1])
         if axes.get_legend() is not None:
@@ -283,6 +283,6 @@ def draw_panels(found: GroupEstimates[Any], names: Sequence[str], style: dict[st
             axes.set_ylabel("")
     for axes in panels.flat[number:]:
         axes.remove()
-    heading = f"{found.view().title}: {'; '.join(shown)}\n{found.caption}"
+    heading = f"{result.view().title}: {'; '.join(shown)}\n{result.caption}"
     figure.suptitle(heading, fontsize=9.5, x=0.01, ha="left", parse_math=False, wrap=True)
     return panels.flat[0]

@@ -203,11 +203,11 @@ class HistogramEstimate(Estimate):
         if self.measured.total is None:
             whole = Reading(self.measured, self.measured.records, self.measured.one, low=0.0, high=math.inf)
             records = whole.interval(1 - (1 - level) / 6, sampling=False)
-        found = self._counted(part)
-        lowest = [self.threshold or 0] * len(self.values) + [0] * (len(found) - len(self.values))
+        result = self._counted(part)
+        lowest = [self.threshold or 0] * len(self.values) + [0] * (len(result) - len(self.values))
         return tuple(
             share_interval(each, records, self.records, threshold=least, confidence_level=part)
-            for each, least in zip(found, lowest, strict=True)
+            for each, least in zip(result, lowest, strict=True)
         )
 
     def count_intervals(
@@ -226,12 +226,12 @@ class HistogramEstimate(Estimate):
 
     def _counted(self, level: float) -> tuple[Interval, ...]:
         """Intervals of the numbers of records at a level; of values that were found given that they are shown."""
-        law, threshold, found = self.measured.law, self.threshold, list[Interval]()
+        law, threshold, result = self.measured.law, self.threshold, list[Interval]()
         if threshold is not None and isinstance(law, DiscreteLaplace):
             for count, reading in zip(self.measured.values, self._counts[: len(self.values)], strict=False):
                 low, high = shown_interval(law, threshold, count, level)
-                found.append((float(low), min(float(high), reading.high)))
-        return (*found, *(each.interval(level, sampling=False) for each in self._counts[len(found) :]))
+                result.append((float(low), min(float(high), reading.high)))
+        return (*result, *(each.interval(level, sampling=False) for each in self._counts[len(result) :]))
 
     @property
     def _selected(self) -> bool:

@@ -105,28 +105,28 @@ class Histogram:
 
     def _ask_found(self, terms: Terms) -> Generator[Query, Answer, HistogramEstimate]:
         """Find the categories, with their counts; of too many those with the largest."""
-        found = yield from discover(self.open, terms, parameter="values")
-        values = found.most(MAX_LISTED)
+        result = yield from discover(self.open, terms, parameter="values")
+        values = result.most(MAX_LISTED)
         if not values:
             raise DataError(
                 f"no value of column {quoted(self.column)} reaches the threshold of about "
-                f"{found.threshold} records; use a larger guarantee, or declare the categories, {_EXAMPLE}"
+                f"{result.threshold} records; use a larger guarantee, or declare the categories, {_EXAMPLE}"
             )
-        counts = [found.counts[value] for value in values]
+        counts = [result.counts[value] for value in values]
         return HistogramEstimate(
             self.column,
             Measured(
                 "cells",
-                tuple(counts if found.missing is None else [*counts, found.missing]),
-                found.law,
+                tuple(counts if result.missing is None else [*counts, result.missing]),
+                result.law,
                 terms.adjacency,
-                found.total,
+                result.total,
             ),
             values=values,
             other=self.other,
             missing=self.missing,
             confidence_level=self.confidence_level,
-            threshold=found.threshold or 1,
+            threshold=result.threshold or 1,
         )
 
 

@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40}|/[1-9][0-9]{0,40})?")
 class LabelsEstimateView(View):
     """Some lines, and a table of the classes."""
 
-    found: LabelsEstimate
+    estimate: LabelsEstimate
     chapter_title = "Labels from the votes of teachers"
     subject = "labels"
     headings = ("class", "queries")
@@ -42,28 +42,28 @@ class LabelsEstimateView(View):
 
     @property
     def name(self) -> str:
-        queries = len(self.found.labels)
+        queries = len(self.estimate.labels)
         return f"labels of {queries} {'query' if queries == 1 else 'queries'}"
 
     @property
     def title(self) -> str:
-        queries = len(self.found.labels)
+        queries = len(self.estimate.labels)
         return f"Labels of {queries:,} {'query' if queries == 1 else 'queries'}"
 
     @property
     def short(self) -> str:
-        return f"of {len(self.found.labels)} queries: {self.found.answered} answered by teachers"
+        return f"of {len(self.estimate.labels)} queries: {self.estimate.answered} answered by teachers"
 
     @property
     def given(self) -> Int64:
         """How many queries got each class."""
-        labels = self.found.labels
-        return np.bincount(labels[labels >= 0], minlength=self.found.classes)
+        labels = self.estimate.labels
+        return np.bincount(labels[labels >= 0], minlength=self.estimate.classes)
 
     @property
     def own(self) -> int:
         """How many queries the student labelled itself."""
-        return int(self.given.sum()) - self.found.answered
+        return int(self.given.sum()) - self.estimate.answered
 
     @property
     def rows(self) -> Rows:
@@ -72,15 +72,15 @@ class LabelsEstimateView(View):
         rows = [(str(place), f"{given[place]:,}") for place in sorted(most.tolist())]
         if len(rows) < len(given):
             rows.append((f"{len(given) - len(rows)} more", f"{int(given.sum() - given[most].sum()):,}"))
-        return [*rows, ("no label", f"{len(self.found.labels) - int(given.sum()):,}")]
+        return [*rows, ("no label", f"{len(self.estimate.labels) - int(given.sum()):,}")]
 
     @property
     def notes(self) -> list[str]:
-        found = self.found
-        lines = [f"{found.answered} of {found.asked} asked queries answered by teachers"]
+        estimate = self.estimate
+        lines = [f"{estimate.answered} of {estimate.asked} asked queries answered by teachers"]
         if self.own:
             lines.append(f"{self.own} labelled by the student itself")
-        if found.opened is not None and found.answered < len(found.labels):
+        if estimate.opened is not None and estimate.answered < len(estimate.labels):
             lines.append("the queries with the largest margins were labelled: easier than the others")
         return lines
 
@@ -90,42 +90,42 @@ class LabelsEstimateView(View):
 
     @property
     def columns(self) -> dict[str, Any]:
-        found = self.found
-        columns = {"query": np.arange(len(found.labels)), "label": found.labels, "taught": found.taught}
-        return columns if found.margins is None else {**columns, "margin": found.margins}
+        estimate = self.estimate
+        columns = {"query": np.arange(len(estimate.labels)), "label": estimate.labels, "taught": estimate.taught}
+        return columns if estimate.margins is None else {**columns, "margin": estimate.margins}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        return plot_labels(self.found, ax, **style)
+        return plot_labels(self.estimate, ax, **style)
 
     # the chapter of a report
 
     def alike(self, truth: LabelsEstimate) -> bool:
-        return truth.ballots == self.found.ballots
+        return truth.ballots == self.estimate.ballots
 
     @property
     def headline(self) -> str:
-        found, queries = self.found, len(self.found.labels)
-        asked = "" if found.asked == queries else f", of which {found.asked:,} were asked before the run ended"
-        teachers = "Teachers" if found.total is None else f"{found.total:,} teachers"
+        estimate, queries = self.estimate, len(self.estimate.labels)
+        asked = "" if estimate.asked == queries else f", of which {estimate.asked:,} were asked before the run ended"
+        teachers = "Teachers" if estimate.total is None else f"{estimate.total:,} teachers"
         student = f" The student labelled {self.own:,} more by itself." if self.own else ""
-        return f"{teachers} answered {found.answered:,} of {queries:,} queries{asked}.{student}"
+        return f"{teachers} answered {estimate.answered:,} of {queries:,} queries{asked}.{student}"
 
     @property
     def error(self) -> list[Html | str]:
-        found, parts = self.found, list[Html | str]()
+        estimate, parts = self.estimate, list[Html | str]()
         if self.truth is not None:
-            wrong = found.errors(self.truth)["wrong"]
+            wrong = estimate.errors(self.truth)["wrong"]
             parts.append(say(strong(words.percent(wrong, 1)), " of the labels differ from those of the exact votes."))
-        if not found.private:
+        if not estimate.private:
             return [*parts, "The labels follow the plurality of the teachers, without noise."]
-        if found.margins is not None and found.answered:
-            least = float(np.min(found.margins[found.taught]))
+        if estimate.margins is not None and estimate.answered:
+            least = float(np.min(estimate.margins[estimate.taught]))
             parts.append(f"Every label leads the second class by at least {least:.1f} noisy votes.")
-            if found.answered < len(found.labels):
+            if estimate.answered < len(estimate.labels):
                 easy = "The queries with the largest margins were labelled; they are easier than the others."
                 parts.append(fine(easy))
         parts.append("Noise can change the result of a close vote. Where most teachers are wrong, the label is wrong.")
-        lead = _safe_lead(found)
+        lead = _safe_lead(estimate)
         if lead is not None:
             often = "noise reverses their order with a probability of 1 %"
             parts.append(fine(f"If one class has {lead:,} votes more than another, {often}."))
@@ -136,10 +136,10 @@ class LabelsEstimateView(View):
         teacher = fine(
             "A record is the votes of one teacher, which stands for all data that only this teacher was trained on."
         )
-        if self.found.opened is None:
+        if self.estimate.opened is None:
             answered = "Which queries were answered, and a label for each of them. The votes were not published."
             return [answered, teacher]
-        queries, classes = self.found.ballots.shape
+        queries, classes = self.estimate.ballots.shape
         return [
             f"Noisy votes of {queries:,} queries for each of {classes:,} classes, and the labels computed from them.",
             fine(
@@ -151,12 +151,12 @@ class LabelsEstimateView(View):
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        named = {"aggregator" if name == "name" else name: value for name, value in self.found.aggregator.items()}
+        named = {"aggregator" if name == "name" else name: value for name, value in self.estimate.aggregator.items()}
         return [(name.replace("_", " ").capitalize(), str(value)) for name, value in named.items() if value is not None]
 
     def tables(self, exact: Any) -> Sequence[Html]:
         """How many queries got each class, and what became of all."""
-        found = self.found
+        estimate = self.estimate
         columns = [self.given, *([] if self.truth is None else [self.truth.view().given])]
         head = ["Class", "Labels", *([] if self.truth is None else ["From exact votes"])]
         classes: list[Row] = [
@@ -164,10 +164,10 @@ class LabelsEstimateView(View):
         ]
         labelled = int(self.given.sum())
         counts = (
-            ("Answered by teachers", found.answered),
+            ("Answered by teachers", estimate.answered),
             ("Answered by the student itself", self.own),
-            ("Refused" if found.opened is None else "Left without a label", found.asked - labelled),
-            ("Not asked", len(found.labels) - found.asked),
+            ("Refused" if estimate.opened is None else "Left without a label", estimate.asked - labelled),
+            ("Not asked", len(estimate.labels) - estimate.asked),
         )
         outcomes: list[Row] = [(name, [f"{count:,}"]) for name, count in counts if count]
         return (
@@ -176,12 +176,12 @@ class LabelsEstimateView(View):
         )
 
 
-def _safe_lead(found: LabelsEstimate) -> int | None:
+def _safe_lead(estimate: LabelsEstimate) -> int | None:
     """By how many votes one class must lead another for Gaussian noise to turn the two with a chance of 1 in 100."""
-    if found.opened is not None:
-        sigma = found.law.sigma / 2**found.bits if isinstance(found.law, DiscreteGaussian) else None
+    if estimate.opened is not None:
+        sigma = estimate.law.sigma / 2**estimate.bits if isinstance(estimate.law, DiscreteGaussian) else None
     else:
-        written = found.aggregator.get("sigma_2", found.aggregator.get("sigma"))
+        written = estimate.aggregator.get("sigma_2", estimate.aggregator.get("sigma"))
         # a file may say anything
         sigma = Fraction(str(written)) if _NUMBER.fullmatch(str(written)) else None
     return None if sigma is None else math.ceil(NormalDist().inv_cdf(0.99) * math.sqrt(2) * float(sigma))
@@ -217,11 +217,11 @@ def plot_labels(found: LabelsEstimate, ax: Any = None, **style: Unpack[Style]) -
     return axes
 
 
-def _counts(axes: Any, found: LabelsEstimate, look: dict[str, Any]) -> None:
+def _counts(axes: Any, estimate: LabelsEstimate, look: dict[str, Any]) -> None:
     """A bar for every class, and one for queries without a label."""
-    classes, labels = found.classes, found.labels
-    given = LabelsEstimateView(found).given
-    refused, unasked = found.asked - int(given.sum()), len(labels) - found.asked
+    classes, labels = estimate.classes, estimate.labels
+    given = LabelsEstimateView(estimate).given
+    refused, unasked = estimate.asked - int(given.sum()), len(labels) - estimate.asked
     axes.bar(np.arange(classes), given, width=0.8, **look)
     wide = max(0.8, classes / 12)
     rest = [(name, count) for name, count in (("refused", refused), ("not asked", unasked)) if count]

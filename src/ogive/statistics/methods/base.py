@@ -53,26 +53,26 @@ _ROUNDED = {0.0127 + 0.0771 * number: 1 / 13 for number in range(13)}
 
 
 def _atoms(u: Float64, masses: Mapping[float, float]) -> Float64:
-    found = np.zeros(len(u))
+    result = np.zeros(len(u))
     for place, mass in masses.items():
-        found += mass * (u >= place)
-    return found
+        result += mass * (u >= place)
+    return result
 
 
 def _normal(z: Float64) -> Float64:
     """The standard normal distribution function; its last digits enter the noise of what was measured before."""
     from scipy.special import ndtr  # slow to import
 
-    found: Float64 = ndtr(z)
-    return found
+    result: Float64 = ndtr(z)
+    return result
 
 
 def _beta(u: Float64) -> Float64:
     """The beta distribution function with parameters 2 and 5."""
     from scipy.special import betainc  # slow to import
 
-    found: Float64 = betainc(2, 5, u)
-    return found
+    result: Float64 = betainc(2, 5, u)
+    return result
 
 
 def _tail(u: Float64, scale: float, power: float) -> Float64:

@@ -118,13 +118,13 @@ def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
     records = task.records if counted else None
     public = (terms.serving, terms.privacy, terms.unit, records, terms.private, terms.adding, terms.honest)
     key = (method, public, terms.groups, terms.one_loss_type, task.binning, task.smooth, task.people)
-    found = _CHOSEN.get(key)
-    if found is None:
-        found = _choice(method, task)
+    result = _CHOSEN.get(key)
+    if result is None:
+        result = _choice(method, task)
         while len(_CHOSEN) >= _MOST_CHOSEN:
             del _CHOSEN[next(iter(_CHOSEN))]
-        _CHOSEN[key] = found
-    return found
+        _CHOSEN[key] = result
+    return result
 
 
 def _choice(method: Method, task: CurveTask) -> CurveMethod | Strategy:
@@ -187,17 +187,17 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
     candidates = [candidate for candidate in candidates if not _fails(candidate, safe, quick, FIRST, _SURELY)]
     if not candidates:
         return
-    found: list[tuple[CurveMethod | None, tuple[float, ...]]] = []
+    results: list[tuple[CurveMethod | None, tuple[float, ...]]] = []
     for candidate in (None, *candidates):
         try:
-            found.append((candidate, predicted_errors("auto" if candidate is None else candidate, task).energy))
+            results.append((candidate, predicted_errors("auto" if candidate is None else candidate, task).energy))
         except (ParameterError, ScaleError, UnsupportedError):
             continue
-    if not found:
+    if not results:
         return
-    least = np.min([energies for _, energies in found], axis=0)
+    least = np.min([energies for _, energies in results], axis=0)
     ranked: list[tuple[bool, float, CurveMethod | None]] = []
-    for candidate, energies in found:
+    for candidate, energies in results:
         worst = max(
             1.0 if energy == best else energy / max(best, _NO_ERROR)
             for energy, best in zip(energies, least, strict=True)
@@ -216,11 +216,11 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
 
 def _safe(task: CurveTask) -> tuple[Strategy, ...]:
     """Reference strategies for `_fails`: the unbiased one and `hat_ls`, each where it can be served."""
-    found: dict[Strategy, None] = {}
+    results: dict[Strategy, None] = {}
     for name in ("auto", "hat_ls"):
         with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
-            found[unbiased(name, task)] = None
-    return tuple(found)
+            results[unbiased(name, task)] = None
+    return tuple(results)
 
 
 def _fails(candidate: CurveMethod, safe: tuple[Strategy, ...], task: CurveTask, shapes: Shapes, limit: float) -> bool:

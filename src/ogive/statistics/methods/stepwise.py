@@ -198,13 +198,13 @@ def _adaptive_errors(plan: _Plan, size: int, records: int, total: int | None, sh
     random = np.random.Generator(np.random.PCG64([_ADAPTIVE_SEED, records]))
     noise = public_noise(plan.law, counts.shape[0] * shapes.runs * plan.counts, random)
     noise = noise.reshape(-1, shapes.runs, plan.counts)
-    found = np.empty(counts.shape)
+    result = np.empty(counts.shape)
     for shape, run in np.ndindex(counts.shape[:2]):
         answers = _rehearsed(cumulative[shape, run], plan, noise[shape, run], total)
         strategy = OpenedThresholds(size, tuple(answers), plan.law, plan.bits)
         measured = np.array(list(answers.values()), dtype=np.int64)
-        found[shape, run] = shares(strategy.matched(measured, total))
-    return shapes.errors(found, counts)
+        result[shape, run] = shares(strategy.matched(measured, total))
+    return shapes.errors(result, counts)
 
 
 def _rehearsed(cumulative: Int64, plan: _Plan, noise: Int64, total: int | None) -> dict[int, int]:
@@ -322,7 +322,7 @@ def _designs(
     rest: tuple[Privacy, ...], size: int, adjacency: Adjacency, rows: int, records: int
 ) -> tuple[_Candidate, ...]:
     """The candidates, each with the least noise that the rest of the guarantee allows."""
-    found: list[_Candidate] = []
+    results: list[_Candidate] = []
     problem: OgiveError | None = None
     for method in (None, *_METHODS):
 
@@ -331,13 +331,13 @@ def _designs(
 
         try:
             strategy = best(size)
-            found.append(_Candidate(strategy, strategy if size <= LARGEST_SIZE else best(LARGEST_SIZE)))
+            results.append(_Candidate(strategy, strategy if size <= LARGEST_SIZE else best(LARGEST_SIZE)))
         except OgiveError as error:
             problem = error
-    if not found:
+    if not results:
         assert problem is not None
         raise problem
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(results))
 
 
 def _least_noise(
@@ -393,9 +393,9 @@ def _selected_errors(
     assert isinstance(query.score, ApproximationScore)
     score = ApproximationScore(size, scored, query.score.noise, total_known)
     random = np.random.Generator(np.random.PCG64([_SELECTED_SEED, records]))
-    found = np.empty(counts.shape)
+    result = np.empty(counts.shape)
     for shape, run in np.ndindex(counts.shape[:2]):
         noise = public_noise(query.law, len(scored), random)
         design = scored[int(np.argmax((score.scores(counts[shape, run]) << query.bits) + noise))]
-        found[shape, run] = simulated_curve(design, counts[shape, run], records if total_known else None, random)
-    return shapes.errors(found, counts)
+        result[shape, run] = simulated_curve(design, counts[shape, run], records if total_known else None, random)
+    return shapes.errors(result, counts)

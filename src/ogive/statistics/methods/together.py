@@ -92,10 +92,10 @@ def ask_together(asked: Sequence[Asked[Any]], terms: Terms) -> Procedure[list[An
     """
     if isinstance(terms.privacy, ApproxDP):
         terms = _of_one_type(asked, terms)
-    found = []
+    results = []
     for each, mine in zip(asked, _shared(asked, terms), strict=True):
-        found.append((yield from each.ask(mine)))
-    return found
+        results.append((yield from each.ask(mine)))
+    return results
 
 
 def rehearse(procedure: Procedure[Any], terms: Terms) -> list[Query]:
@@ -150,7 +150,7 @@ def share_of(privacy: Privacy, share: Fraction) -> Privacy:
 def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
     """The terms with the pure or the concentrated guarantee that implies theirs, whichever needs less noise."""
     assert isinstance(terms.privacy, ApproxDP)
-    found: list[tuple[float, Terms]] = []
+    results: list[tuple[float, Terms]] = []
     problem: OgiveError | None = None
     for grant in (gaussian_rho, pure_epsilon):
         try:
@@ -161,11 +161,11 @@ def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
             problem = problem or refused
             continue
         noise = sum(math.log(_variance(query, terms.adjacency)) for query in queries)
-        found.append((noise, dataclasses.replace(mine, simulations=terms.simulations, imagined=terms.imagined)))
-    if not found:
+        results.append((noise, dataclasses.replace(mine, simulations=terms.simulations, imagined=terms.imagined)))
+    if not results:
         assert problem is not None, "two guarantees were tried"
         raise problem
-    return min(found, key=lambda each: each[0])[1]
+    return min(results, key=lambda each: each[0])[1]
 
 
 def _variance(query: Query, adjacency: Adjacency) -> float:
@@ -375,8 +375,8 @@ def ask_parts(
     procedures = [ask(shared) for _ in range(1 if terms.imagined else parts.number)]
     times = parts.number // len(procedures)
     asked: list[Query | None] = [next(procedure) for procedure in procedures]
-    found: dict[int, FoundT] = {}
-    while len(found) < len(procedures):
+    results: dict[int, FoundT] = {}
+    while len(results) < len(procedures):
         query = parts.joined(asked * times)
         answer = yield query
         for number, part in zip(range(len(procedures)), parts.answers(query, answer, known=known), strict=False):
@@ -385,8 +385,8 @@ def ask_parts(
                 try:
                     asked[number] = procedure.send(part)
                 except StopIteration as stop:
-                    found[number], asked[number] = stop.value, None
-    return [found[number] for number in range(len(procedures))] * times
+                    results[number], asked[number] = stop.value, None
+    return [results[number] for number in range(len(procedures))] * times
 
 
 def _too_many(groups: int) -> UnsupportedError:

@@ -70,24 +70,24 @@ def candidates(
     Strategies that would need more noise than can be drawn are left out.
     """
     among(method, "method", ("auto", *UNBIASED_METHODS))
-    found: list[Strategy] = []
+    results: list[Strategy] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):
         designs = _PURE if isinstance(grant, PureDP) else _GAUSSIAN
         wanted = automatic(size, adjacency) if method == "auto" else (method,)
         for name in (name for name in designs if name in wanted):
             try:
-                found.append(designs[name](size, privacy=loss_per_row(grant, rows), adjacency=adjacency))
+                results.append(designs[name](size, privacy=loss_per_row(grant, rows), adjacency=adjacency))
             except ScaleError as error:
                 failed.append((grant, error))
-    if failed and not found:
+    if failed and not results:
         raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''}", failed)
-    if not found:
+    if not results:
         raise ParameterError(
             f"method {quoted(method)} cannot give {privacy} with Gaussian noise; use `ZeroConcentratedDP` or "
             "`ApproxDP`, or use `method='auto'`"
         )
-    return tuple(sorted(found, key=lambda strategy: mean_variance(strategy, adjacency)))
+    return tuple(sorted(results, key=lambda strategy: mean_variance(strategy, adjacency)))
 
 
 def automatic(size: int, adjacency: Adjacency) -> tuple[UnbiasedMethod, ...]:

@@ -74,7 +74,7 @@ def scores_of(probabilities: Sequence[float], bins: int) -> tuple[QuantileScore,
 class Selected:
     """The bins of each quantile and of the ends of its interval; bins number from 0."""
 
-    found: list[int]
+    places: list[int]
     low: list[int]
     high: list[int]
 
@@ -121,24 +121,24 @@ def select_quantiles(
     tried = dataclasses.replace(terms, simulations=0)
     check_served(ask_together(asked, tried), tried)
     told = yield from ask_together(asked, terms)
-    found = told[: len(scores)]
+    result = told[: len(scores)]
     outer = dict(zip(ends, told[len(scores) :], strict=True))
     low = [outer.get((number, -1), 0) for number in range(len(scores))]
     high = [outer.get((number, 1), bins - 1) for number in range(len(scores))]
-    return _in_order(scores, found, low, high)
+    return _in_order(scores, result, low, high)
 
 
-def _in_order(scores: Sequence[QuantileScore], found: list[int], low: list[int], high: list[int]) -> Selected:
+def _in_order(scores: Sequence[QuantileScore], result: list[int], low: list[int], high: list[int]) -> Selected:
     """The bins, increasing with the probability as quantiles do, and each within its interval; post-processing."""
     order = sorted(range(len(scores)), key=lambda number: scores[number].probability)
     columns: list[list[int]] = []
-    for each in (found, low, high):
+    for each in (result, low, high):
         column = [0] * len(each)
         for number, place in zip(order, sorted(each), strict=True):
             column[number] = place
         columns.append(column)
-    found, low, high = columns
-    return Selected(found, list(map(min, low, found)), list(map(max, high, found)))
+    result, low, high = columns
+    return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
 
 
 def _has_end(score: QuantileScore, side: int) -> bool:
@@ -239,10 +239,10 @@ def select_jointly(
     tried = dataclasses.replace(terms, simulations=0)
     check_served(ask_together(asked, tried), tried)
     told = yield from ask_together(asked, terms)
-    found = told[0]
+    result = told[0]
     low, high = told[1] if interval_share else ([0] * len(shares), [last] * len(shares))
     # the interval of a quantile that was selected beyond it reaches to its bin, which only widens it
-    return Selected(found, list(map(min, low, found)), list(map(max, high, found)))
+    return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
 
 
 def unbiased_strategy(binning: Binning, terms: Terms) -> Strategy:

@@ -83,13 +83,13 @@ def bisect_quantiles(
             answer = yield CurveQuery(binning, asked, tuple(points.tolist()))
             points = search.send(strategy.estimate_at(answer.values, points, None) / records)
     except StopIteration as stop:
-        found, low, high = stop.value.reshape(3, -1)
+        result, low, high = stop.value.reshape(3, -1)
     # the noise may cross targets in another order than they have; quantiles increase with p
     order = np.argsort(wanted, kind="stable")
-    for row, accumulate in ((found, np.maximum.accumulate), (low, np.maximum.accumulate)):
+    for row, accumulate in ((result, np.maximum.accumulate), (low, np.maximum.accumulate)):
         row[order] = accumulate(row[order])
     high[order] = np.minimum.accumulate(high[order][::-1])[::-1]
-    return np.clip(found, low, np.maximum(low, high)), low, np.maximum(low, high)
+    return np.clip(result, low, np.maximum(low, high)), low, np.maximum(low, high)
 
 
 def _targets(
@@ -317,7 +317,7 @@ class Quantiles:
             guess=self.expected_records,
             terms=terms,
         )
-        return self._at_bins(binning.grid, selected.found, selected.low, selected.high)
+        return self._at_bins(binning.grid, selected.places, selected.low, selected.high)
 
     def _select_jointly(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         binning = self.ecdf().binning()
@@ -328,17 +328,17 @@ class Quantiles:
             interval_share=exact(self.interval_share, "interval_share"),
             terms=terms,
         )
-        return self._at_bins(binning.grid, selected.found, selected.low, selected.high)
+        return self._at_bins(binning.grid, selected.places, selected.low, selected.high)
 
     def _at_bins(
-        self, grid: Grid, found: Sequence[int] | Int64, low: Sequence[int] | Int64, high: Sequence[int] | Int64
+        self, grid: Grid, result: Sequence[int] | Int64, low: Sequence[int] | Int64, high: Sequence[int] | Int64
     ) -> QuantileEstimates:
         """Quantiles at the upper ends of bins, with intervals from the lower end of a bin to the upper end of one."""
         return QuantileEstimates(
             column=self.column,
             grid=grid,
             probabilities=tuple(self.probabilities),
-            numbers=tuple(grid.thresholds[found].tolist()),
+            numbers=tuple(grid.thresholds[result].tolist()),
             low=tuple(lower_ends(grid)[low].tolist()),
             high=tuple(grid.thresholds[high].tolist()),
             confidence_level=self.confidence_level,
@@ -356,10 +356,10 @@ class Quantiles:
             rows=terms.unit.max_rows_per_person,
         )
         assert isinstance(strategy, Pointwise)
-        found, low, high = yield from bisect_quantiles(
+        result, low, high = yield from bisect_quantiles(
             binning, strategy, self.probabilities, confidence_level=self.confidence_level
         )
-        return self._at_bins(binning.grid, found, low, high)
+        return self._at_bins(binning.grid, result, low, high)
 
 
 # --- For the command line

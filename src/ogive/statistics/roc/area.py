@@ -367,9 +367,9 @@ def rank_test(
     ties = null_variance.tie_share(counts, records)
     sampling = math.sqrt(null_variance.pairs_in_order(*largest, ties=ties))
     draws = None if noise is None else noise.null * max(largest[0] / sizes[0], largest[1] / sizes[1])
-    found = p_value(pairs - product / 2, sampling, draws, alternative, bounded=bounded)
+    result = p_value(pairs - product / 2, sampling, draws, alternative, bounded=bounded)
     spread = math.hypot(sampling, 0.0 if draws is None else float(np.sqrt(np.mean(draws**2))))
-    return RankTest(pairs / product, spread / product, found)
+    return RankTest(pairs / product, spread / product, result)
 
 
 def _largest_sizes(

@@ -64,24 +64,24 @@ def class_candidates(
         budget: "joint", or "split" for half of the grant each, each class designed on its own.
         method: A method of `Ecdf`, or "auto".
     """
-    found: list[Strategy] = []
+    results: list[Strategy] = []
     failed: list[tuple[Loss, ScaleError]] = []
     refused: ParameterError | None = None
     for grant in grants(privacy):
         for adjacency, share in _starts(unit, public_labels, budget):
             for name in automatic(size, adjacency) if method == "auto" else (method,):
                 try:
-                    found += _fitted(size, grant, name, adjacency, share, unit, public_labels)
+                    results += _fitted(size, grant, name, adjacency, share, unit, public_labels)
                 except ScaleError as error:
                     failed.append((grant, error))
                 except ParameterError as error:
                     refused = error
-    if not found and failed:
+    if not results and failed:
         raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''} in two classes", failed)
-    if not found:
+    if not results:
         assert refused is not None
         raise refused
-    unique = dict.fromkeys(found)
+    unique = dict.fromkeys(results)
     return tuple(sorted(unique, key=lambda strategy: class_variance(strategy, unit, public_labels, budget)))
 
 

@@ -269,14 +269,14 @@ class RocEstimate(Estimate):
         among(alternative, "alternative", ALTERNATIVES)
         check_independent_records(self.provenance)
         method = _TESTED if self.private else _TESTED.removesuffix(", simulated noise")
-        found = self._uncertainty.test(alternative) if self.defined else RankTest(math.nan, math.nan, math.nan)
+        result = self._uncertainty.test(alternative) if self.defined else RankTest(math.nan, math.nan, math.nan)
         return HypothesisTest(
             hypothesis=f"{self.score} is distributed alike in both classes of {self.label.column}",
             name="AUC before smoothing" if self.private else "AUC",
-            statistic=found.area,
+            statistic=result.area,
             expected=0.5,
-            standard_error=found.standard_error,
-            p_value=found.p_value,
+            standard_error=result.standard_error,
+            p_value=result.p_value,
             alternative=alternative,
             method=f"{method}; {_WORST_SIZES}" if self.private and not self.public_labels else method,
             provenance=self.provenance,

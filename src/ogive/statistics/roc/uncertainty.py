@@ -299,8 +299,8 @@ def _outline(across: Ends, up: Ends, points: int) -> tuple[Float64, Float64, Flo
 
 def _reduced(function: np.ufunc, values: Float64, first: Int64, last: Int64) -> Float64:
     padded = np.append(values, values[-1])
-    found: Float64 = function.reduceat(padded, np.stack([first, last], axis=1).ravel())[::2]
-    return found
+    result: Float64 = function.reduceat(padded, np.stack([first, last], axis=1).ravel())[::2]
+    return result
 
 
 # --- All of it for one estimate

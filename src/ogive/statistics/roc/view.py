@@ -54,7 +54,7 @@ _BEYOND = 1e6
 class RocEstimateView(View):
     """The area with its interval, and some operating points."""
 
-    found: RocEstimate
+    estimate: RocEstimate
     guarantee_first = True
     compares = True
     truth_words = "an exact ROC curve of the same thresholds and labels"
@@ -64,132 +64,132 @@ class RocEstimateView(View):
 
     @property
     def name(self) -> str:
-        return f"ROC curve of {self.found.score}"
+        return f"ROC curve of {self.estimate.score}"
 
     @property
     def short(self) -> str:
-        return f"of {self.found.score}: AUC {self.found.auc:.4g}"
+        return f"of {self.estimate.score}: AUC {self.estimate.auc:.4g}"
 
     @property
     def subject(self) -> str:
-        return f"{self.found.score} and {self.found.label.column}"
+        return f"{self.estimate.score} and {self.estimate.label.column}"
 
     @cached_property
     def interval(self) -> AucInterval:
         """Of the area, for the population."""
-        return self.found.auc_interval()
+        return self.estimate.auc_interval()
 
     @cached_property
     def noise(self) -> AucInterval:
         """Of the area, for these records."""
-        return self.found.auc_interval(target="sample")
+        return self.estimate.auc_interval(target="sample")
 
     @cached_property
     def band(self) -> RocBand:
         """Of the whole curve, for the population."""
-        return self.found.band(self.found.confidence_level)
+        return self.estimate.band(self.estimate.confidence_level)
 
     @property
     def slow(self) -> bool:
         """Whether simulations of the noise take long."""
-        return self.found.private and self.found.grid.bins > _QUICK
+        return self.estimate.private and self.estimate.grid.bins > _QUICK
 
     # text and cards
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        found, about = self.found, self._about
-        negatives, positives = found.classes
-        sizes = f"{about}{positives:,.0f} positive, {about}{negatives:,.0f} negative (column {found.label.column})"
+        result, about = self.estimate, self._about
+        negatives, positives = result.classes
+        sizes = f"{about}{positives:,.0f} positive, {about}{negatives:,.0f} negative (column {result.label.column})"
         rows = [("classes", sizes)]
-        if found.provenance is not None:
-            rows += trust_rows(found.provenance.assumption)
-        if not found.defined:
+        if result.provenance is not None:
+            rows += trust_rows(result.provenance.assumption)
+        if not result.defined:
             warning = "a class has no records, or cannot be told from noise: this curve is not defined"
             return [*rows, ("warning", warning)]
-        if found.strategy is not None:
-            method = f"{found.strategy.name}, {found.budget} budget, smoothing {found.negatives.smoothing}"
+        if result.strategy is not None:
+            method = f"{result.strategy.name}, {result.budget} budget, smoothing {result.negatives.smoothing}"
             rows.append(("method", method))
         if self.slow:
-            rows.append(("AUC", f"{found.auc:.4f} ({self.no_interval})"))
+            rows.append(("AUC", f"{result.auc:.4f} ({self.no_interval})"))
         else:
             area, low, high = self._area
             rows.append(("AUC", f"{area} ({self._level} CI {low} to {high}, for the population)"))
-            if testable(found.provenance):
-                rows.append(("test", brief(found.test())))
-        ties = f"ties change the AUC by at most {found.tie_bound:.2g}, which its interval includes"
-        return [*rows, ("grid", f"{found.grid.bins} thresholds; {ties}")]
+            if testable(result.provenance):
+                rows.append(("test", brief(result.test())))
+        ties = f"ties change the AUC by at most {result.tie_bound:.2g}, which its interval includes"
+        return [*rows, ("grid", f"{result.grid.bins} thresholds; {ties}")]
 
     @property
     def _about(self) -> str:
-        return "" if self.found.public_labels or not self.found.private else "about "
+        return "" if self.estimate.public_labels or not self.estimate.private else "about "
 
     @property
     def _level(self) -> str:
-        return f"{100 * self.found.confidence_level:.6g} %"
+        return f"{100 * self.estimate.confidence_level:.6g} %"
 
     @property
     def _area(self) -> Sequence[str]:
         """The area and both ends of its interval."""
         width = self.interval.high - self.interval.low
-        return [number(each, width) for each in (self.found.auc, *self.interval)]
+        return [number(each, width) for each in (self.estimate.auc, *self.interval)]
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return ("called positive", "sensitivity (TPR)", "specificity (TNR)") if self.found.defined else ()
+        return ("called positive", "sensitivity (TPR)", "specificity (TNR)") if self.estimate.defined else ()
 
     @property
     def rows(self) -> Rows:
-        found, lines = self.found, []
-        if not found.defined:
+        result, lines = self.estimate, []
+        if not result.defined:
             return []
-        sign = ">" if found.positive_when == "high" else "<="
+        sign = ">" if result.positive_when == "high" else "<="
         for share in _SHOWN:
-            at = last_within(found, share)
-            place = told_threshold(found, at)
-            counted = found.grid.unit == "number" or np.isinf(place)
-            threshold = f"{place:,.{_DIGITS}g}" if counted else str(found.grid.label(float(np.floor(place))))
-            lines.append((f"{sign} {threshold}", f"{found.tpr[at]:.1%}", f"{1 - found.fpr[at]:.1%}"))
+            at = last_within(result, share)
+            place = told_threshold(result, at)
+            counted = result.grid.unit == "number" or np.isinf(place)
+            threshold = f"{place:,.{_DIGITS}g}" if counted else str(result.grid.label(float(np.floor(place))))
+            lines.append((f"{sign} {threshold}", f"{result.tpr[at]:.1%}", f"{1 - result.fpr[at]:.1%}"))
         return lines
 
     # a line among groups, and a data frame
 
     @property
     def about(self) -> str:
-        return f"{self.name} for {self.found.label.column}"
+        return f"{self.name} for {self.estimate.label.column}"
 
     @property
     def line(self) -> list[tuple[str, str]]:
-        found, shown = self.found, ["-", "-"]
-        if found.defined:
+        result, shown = self.estimate, ["-", "-"]
+        if result.defined:
             area, low, high = self._area
             shown = [area, f"{low} to {high}"]
-        sizes = [f"{self._about}{size:.0f}" for size in found.classes]
+        sizes = [f"{self._about}{size:.0f}" for size in result.classes]
         return list(zip(("negatives", "positives", "AUC", f"{self._level} interval"), [*sizes, *shown], strict=True))
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """The area under the curve."""
-        found = self.found
-        name = f"AUC of {found.score} for {found.label.column}"
-        return Number(name, found.auc, *found.auc_interval(confidence_level))
+        result = self.estimate
+        name = f"AUC of {result.score} for {result.label.column}"
+        return Number(name, result.auc, *result.auc_interval(confidence_level))
 
     @property
     def columns(self) -> dict[str, Any]:
-        found = self.found
-        columns = {"threshold": found.thresholds, "fpr": found.fpr, "tpr": found.tpr}
-        if not found.defined:
+        result = self.estimate
+        columns = {"threshold": result.thresholds, "fpr": result.fpr, "tpr": result.tpr}
+        if not result.defined:
             return columns
-        precision, lift = found.precision_recall().precision, found.lift()
+        precision, lift = result.precision_recall().precision, result.lift()
         return {**columns, "precision": precision, "flagged": lift.flagged, "lift": lift.lift}
 
     # pictures
 
     @property
     def key(self) -> str:
-        return f"AUC {self.found.auc:.2f}" if np.isfinite(self.found.auc) else "AUC undefined"
+        return f"AUC {self.estimate.auc:.2f}" if np.isfinite(self.estimate.auc) else "AUC undefined"
 
     def draw(self, ax: Any = None, **options: Any) -> Any:
-        return plot_roc(self.found, ax, **options)
+        return plot_roc(self.estimate, ax, **options)
 
     # the chapter of a report
 
@@ -199,17 +199,17 @@ class RocEstimateView(View):
 
     @property
     def truth_for(self) -> str:
-        return self.found.score
+        return self.estimate.score
 
     def alike(self, truth: RocEstimate) -> bool:
-        found = self.found
-        return (truth.grid, truth.label, truth.positive_when) == (found.grid, found.label, found.positive_when)
+        result = self.estimate
+        return (truth.grid, truth.label, truth.positive_when) == (result.grid, result.label, result.positive_when)
 
     @property
     def true(self) -> RocEstimate | None:
         """The exact curve to show beside this one."""
         truth: RocEstimate | None = self.truth
-        return truth if truth is not None and truth.defined and self.found.private else None
+        return truth if truth is not None and truth.defined and self.estimate.private else None
 
     def auc(self, value: float) -> str:
         """An area with as many digits as its interval supports."""
@@ -217,20 +217,20 @@ class RocEstimateView(View):
 
     @property
     def headline(self) -> str:
-        found = self.found
-        if not found.defined:
+        result = self.estimate
+        if not result.defined:
             return (
                 "One of the two classes has no records, or noise may account for it, so there is no curve and no AUC."
             )
         low, high = self.interval
-        interval = f"{words.percent(found.confidence_level)} CI {self.auc(low)} to {self.auc(high)}"
+        interval = f"{words.percent(result.confidence_level)} CI {self.auc(low)} to {self.auc(high)}"
         if self.useless is not None:
-            classes = f"the classes of {found.label.column}"
-            return f"Noise hides how well {found.score} separates {classes}: the AUC has a {interval}."
-        area, more = self.auc(found.auc), "higher" if found.positive_when == "high" else "lower"
+            classes = f"the classes of {result.label.column}"
+            return f"Noise hides how well {result.score} separates {classes}: the AUC has a {interval}."
+        area, more = self.auc(result.auc), "higher" if result.positive_when == "high" else "lower"
         text = (
             f"The AUC is {area} ({interval}): of a positive and a negative record, drawn at random, the positive one "
-            f"has the {more} {found.score} in {words.percent(float(area))} of cases."
+            f"has the {more} {result.score} in {words.percent(float(area))} of cases."
         )
         if self.true is not None:
             text += f" The true AUC of these records is {self.auc(self.true.auc)}."
@@ -240,15 +240,15 @@ class RocEstimateView(View):
 
     @property
     def error(self) -> list[Html | str]:
-        found = self.found
-        if not found.defined:
+        result = self.estimate
+        if not result.defined:
             return ["There is no error to state: the curve is not defined."]
-        bins, most = f"{found.grid.bins:,}", plain_number(found.tie_bound, 2)
+        bins, most = f"{result.grid.bins:,}", plain_number(result.tie_bound, 2)
         ties = f"Ties within the {bins} bins can change the AUC by at most {most}."
-        tested = [sentence(found.test())] if testable(found.provenance) else []
-        if not found.private:
+        tested = [sentence(result.test())] if testable(result.provenance) else []
+        if not result.private:
             return ["The values are exact for these records, except for ties within a bin. ", *tested, fine(ties)]
-        level = words.percent(found.confidence_level)
+        level = words.percent(result.confidence_level)
         ends = [strong(f"AUC {self.auc(low)} to {self.auc(high)}") for low, high in (self.noise, self.interval)]
         return [
             say(ends[0], f" for these records, with {level} confidence: noise and binning."),
@@ -262,32 +262,32 @@ class RocEstimateView(View):
 
     @property
     def released(self) -> list[Html | str]:
-        found = self.found
-        negatives, positives = (plain_number(max(0, round(count)), 9) for count in found.classes)
+        result = self.estimate
+        negatives, positives = (plain_number(max(0, round(count)), 9) for count in result.classes)
         sizes = f"{self._about}{positives} positive and {self._about}{negatives} negative records"
-        share = f": prevalence {words.percent(found.prevalence, 1)}" if found.defined else ""
+        share = f": prevalence {words.percent(result.prevalence, 1)}" if result.defined else ""
         return [
-            f"The distribution of {found.score} among positives and among negatives, at {found.grid.bins:,} public "
+            f"The distribution of {result.score} among positives and among negatives, at {result.grid.bins:,} public "
             "thresholds. The curves, the AUC and the table are computed from it at no further cost.",
-            f"There are {sizes}{' (public)' if found.public_labels else ''}{share}.",
-            fine(f"Public bounds: {span(found.grid)}."),
+            f"There are {sizes}{' (public)' if result.public_labels else ''}{share}.",
+            fine(f"Public bounds: {span(result.grid)}."),
         ]
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        found, grid = self.found, self.found.grid
+        result, grid = self.estimate, self.estimate.grid
         return [
-            ("Smoothing", words.SMOOTHINGS.get(found.negatives.smoothing, found.negatives.smoothing)),
+            ("Smoothing", words.SMOOTHINGS.get(result.negatives.smoothing, result.negatives.smoothing)),
             ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {span(grid)}"),
-            ("Labels", "public" if found.public_labels else "private"),
-            ("Budget", f"{found.budget} for both classes"),
+            ("Labels", "public" if result.public_labels else "private"),
+            ("Budget", f"{result.budget} for both classes"),
         ]
 
     @property
     def useless(self) -> str | None:
-        if not self.found.private:
+        if not self.estimate.private:
             return None
-        if not self.found.defined:
+        if not self.estimate.defined:
             return "The noise is larger than one of the classes. Use a larger privacy budget or more records."
         low, high = self.noise
         if high - low < USELESS:
@@ -299,10 +299,10 @@ class RocEstimateView(View):
 
     def pictures(self, exact: Any) -> Sequence[Picture]:
         """The curve; smaller, precision against recall and lift."""
-        found, true = self.found, self.true
-        if not found.defined:
+        result, true = self.estimate, self.true
+        if not result.defined:
             return ()
-        level, ends = found.confidence_level, np.array([0.0, 1.0])
+        level, ends = result.confidence_level, np.array([0.0, 1.0])
         band = ("band", f"{words.percent(level)} band for the population")
         curve = SquareChart(
             title=self.chapter_title,
@@ -311,18 +311,18 @@ class RocEstimateView(View):
             y_label="True positive rate (sensitivity)",
             lines=(
                 Line("chance", ends, ends),
-                Line("curve", found.fpr, found.tpr),
+                Line("curve", result.fpr, result.tpr),
                 *(() if true is None else (Line("truth", true.fpr, true.tpr),)),
             ),
             ribbon=_stepped(self.band.fpr, self.band.low, self.band.high),
             legend=(
-                ("curve", "Released curve" if found.private else "Exact curve"),
+                ("curve", "Released curve" if result.private else "Exact curve"),
                 band,
                 ("chance", "Chance line"),
                 *(() if true is None else (("truth", "True curve of these records"),)),
             ),
         )
-        ratios = [each.precision_recall() for each in (found, true) if each is not None]
+        ratios = [each.precision_recall() for each in (result, true) if each is not None]
         precision = SquareChart(
             title="Precision and recall",
             summary="Precision (positive predictive value) for each recall (sensitivity). "
@@ -330,19 +330,19 @@ class RocEstimateView(View):
             x_label="Recall (sensitivity)",
             y_label="Precision (PPV)",
             lines=(
-                Line("chance", ends, np.full(2, found.prevalence)),
+                Line("chance", ends, np.full(2, result.prevalence)),
                 *(
                     Line(kind, each.recall[1:], each.precision[1:])
                     for kind, each in zip(("curve", "truth"), ratios, strict=False)
                 ),
             ),
-            ribbon=_stepped(*found.precision_recall_band(level).outline()),
+            ribbon=_stepped(*result.precision_recall_band(level).outline()),
             legend=(band,),
             sizes=SMALL,
         )
-        lifts = [each.lift() for each in (found, true) if each is not None]
+        lifts = [each.lift() for each in (result, true) if each is not None]
         kept = [each.flagged >= _FIRST_FLAGGED for each in lifts]
-        highest = max(2.0, min(1 / found.prevalence, float(np.max(lifts[0].lift[kept[0]], initial=1.0))))
+        highest = max(2.0, min(1 / result.prevalence, float(np.max(lifts[0].lift[kept[0]], initial=1.0))))
         step = nice_step(highest, 5)
         lift = SquareChart(
             title="Lift",
@@ -357,7 +357,7 @@ class RocEstimateView(View):
                     for kind, each, seen in zip(("curve", "truth"), lifts, kept, strict=False)
                 ),
             ),
-            ribbon=_stepped(*found.lift_band(level).outline()),
+            ribbon=_stepped(*result.lift_band(level).outline()),
             legend=(band,),
             sizes=SMALL,
             y_top=math.ceil(highest / step - 1e-9) * step,
@@ -367,35 +367,35 @@ class RocEstimateView(View):
 
     def tables(self, exact: Any) -> Sequence[Html]:
         """Operating points, and areas over the beginning of the curve."""
-        return (self._operating_points(), self._beginning()) if self.found.defined else ()
+        return (self._operating_points(), self._beginning()) if self.estimate.defined else ()
 
     def _operating_points(self) -> Html:
-        found, true = self.found, self.true
-        places = np.unique([last_within(found, share) for share in _RATES])
-        low, high = self.band(found.fpr[places])
-        precision = found.precision_recall().precision
-        sign = "above" if found.positive_when == "high" else "at most"
+        result, true = self.estimate, self.true
+        places = np.unique([last_within(result, share) for share in _RATES])
+        low, high = self.band(result.fpr[places])
+        precision = result.precision_recall().precision
+        sign = "above" if result.positive_when == "high" else "at most"
         rows: list[Row] = []
         for at, *ends in zip(places, low, high, strict=True):
-            threshold = told_threshold(found, at)
-            shares = [found.tpr[at], *ends, 1 - float(found.fpr[at]), precision[at]]
+            threshold = told_threshold(result, at)
+            shares = [result.tpr[at], *ends, 1 - float(result.fpr[at]), precision[at]]
             shares += [] if true is None else [true.tpr[at]]
             sensitivity, start, end, *others = (words.percent(float(share), 1) for share in shares)
-            named = f"{sign} {show(found.grid, threshold, 15)}" if math.isfinite(threshold) else "always"
+            named = f"{sign} {show(result.grid, threshold, 15)}" if math.isfinite(threshold) else "always"
             rows.append((named, [sensitivity, f"{start.removesuffix(' %')} to {end}", *others]))
         about = (
-            f"A record is called positive if its {found.score} is beyond the threshold. Sensitivity is the true "
-            f"positive rate, with the {words.percent(found.confidence_level)} band for the population; specificity is "
+            f"A record is called positive if its {result.score} is beyond the threshold. Sensitivity is the true "
+            f"positive rate, with the {words.percent(result.confidence_level)} band for the population; specificity is "
             "one minus the false positive rate; PPV is the positive predictive value (precision)."
         )
         head = ["Positive if", "Sensitivity", "Band", "Specificity", "PPV"]
         return table("Operating points", [*head, *([] if true is None else ["True sensitivity"])], rows, about)
 
     def _beginning(self) -> Html:
-        found, true = self.found, self.true
+        result, true = self.estimate, self.true
         rows: list[Row] = []
         for most in BEGINNINGS:
-            part = found.partial_auc(most, confidence_level=found.confidence_level)
+            part = result.partial_auc(most, confidence_level=result.confidence_level)
             cells: list[str] = []
             for value, low, high in ((part.value, part.low, part.high), part.standardized):
                 shown = [words.decimal(each, (high - low) / 2) for each in (value, low, high)]
@@ -406,7 +406,7 @@ class RocEstimateView(View):
             rows.append((f"at most {words.percent(most)}", cells))
         about = (
             "The area under the beginning of the curve, where few negatives are called positive. Standardized "
-            f"(McClish), chance is 0.5 and a perfect score 1. The {words.percent(found.confidence_level)} intervals "
+            f"(McClish), chance is 0.5 and a perfect score 1. The {words.percent(result.confidence_level)} intervals "
             "are for the population and hold all at once."
         )
         head = ["False positive rate", "Area", "Interval", "Standardized", "Interval"]
@@ -441,26 +441,27 @@ def _stepped(places: Float64, low: Float64, high: Float64) -> Ribbon:
 # --- Lines below a curve on the command line
 
 
-def partial_lines(found: PartialAuc) -> list[str]:
+def partial_lines(result: PartialAuc) -> list[str]:
     """The area over a range of false positive rates, and its standardized value, with their intervals."""
-    if not math.isfinite(found.value):
-        return [f"area, FPR {found.min_fpr:g} to {found.max_fpr:g}: not defined"]
+    if not math.isfinite(result.value):
+        return [f"area, FPR {result.min_fpr:g} to {result.max_fpr:g}: not defined"]
     chance = "standardized, so that chance is 0.5 and a perfect score 1"
     return [
-        f"area, FPR {found.min_fpr:g} to {found.max_fpr:g}: {_with_ends(Rate(found.value, found.low, found.high))}",
-        f"{chance}: {_with_ends(found.standardized)}",
+        f"area, FPR {result.min_fpr:g} to {result.max_fpr:g}: "
+        f"{_with_ends(Rate(result.value, result.low, result.high))}",
+        f"{chance}: {_with_ends(result.standardized)}",
     ]
 
 
-def rate_line(what: str, given: str, at: float, found: Rate) -> str:
+def rate_line(what: str, given: str, at: float, result: Rate) -> str:
     """One rate at a fixed value of the other, with its interval."""
-    if not math.isfinite(found.value):
+    if not math.isfinite(result.value):
         return f"{what} at a {given} of {at:.6g}: not defined"
-    return f"{what} at a {given} of {at:.6g}: {_with_ends(found)}"
+    return f"{what} at a {given} of {at:.6g}: {_with_ends(result)}"
 
 
-def _with_ends(found: Rate) -> str:
-    value, low, high = (number(each, found.high - found.low) for each in found)
+def _with_ends(result: Rate) -> str:
+    value, low, high = (number(each, result.high - result.low) for each in result)
     return f"{value} ({low} to {high})"
 
 
@@ -512,7 +513,7 @@ def plot_roc(
 
 def draw_precision_recall(
     roc: RocEstimate,
-    found: PrecisionRecall,
+    result: PrecisionRecall,
     band: PrecisionRecallBand | None,
     ax: Any = None,
     **style: Unpack[Style],
@@ -520,13 +521,13 @@ def draw_precision_recall(
     """Draw precision against recall."""
     negatives, positives = roc.classes
     share = positives / (positives + negatives)
-    label = f"{_word(roc)}, average precision {found.average_precision:.3f}"
+    label = f"{_word(roc)}, average precision {result.average_precision:.3f}"
     axes, look = new_axes(ax), styled(style, color=BLUE, linewidth=1.8, label=label)
     _shade(axes, band, look, "label" in style)
     axes.axhline(share, color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label=f"chance, {share:.3f}")
     # precision where nothing is called positive is a convention, which no threshold has
-    seen = found.recall > 0
-    axes.plot(found.recall[seen], found.precision[seen], **look)
+    seen = result.recall > 0
+    axes.plot(result.recall[seen], result.precision[seen], **look)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("Recall (sensitivity)")
@@ -534,16 +535,16 @@ def draw_precision_recall(
     return _finished(axes, roc, f"Precision and recall of {roc.score}")
 
 
-def draw_lift(roc: RocEstimate, found: Lift, band: LiftBand | None, ax: Any = None, **style: Unpack[Style]) -> Any:
+def draw_lift(roc: RocEstimate, result: Lift, band: LiftBand | None, ax: Any = None, **style: Unpack[Style]) -> Any:
     """Draw lift against the share of records that are called positive."""
     axes, look = new_axes(ax), styled(style, color=BLUE, linewidth=1.8, label=_word(roc))
     _shade(axes, band, look, "label" in style)
     axes.axhline(1.0, color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="chance")
-    seen = found.flagged > 0
-    axes.plot(found.flagged[seen], found.lift[seen], **look)
+    seen = result.flagged > 0
+    axes.plot(result.flagged[seen], result.lift[seen], **look)
     axes.set_xlim(-0.02, 1.02)
     # few records are flagged at the left, where ends are far apart
-    axes.set_ylim(0, 1.25 * float(found.lift.max()))
+    axes.set_ylim(0, 1.25 * float(result.lift.max()))
     axes.set_xlabel("Share of the records called positive")
     axes.set_ylabel("Lift")
     return _finished(axes, roc, f"Lift of {roc.score}")

@@ -88,12 +88,12 @@ def best_oracle(size: int, epsilon: Fraction) -> RandomizedResponse | UnaryOracl
 
     Randomized response is best for few values or a large epsilon, unary encoding for others.
     """
-    found: list[tuple[float, RandomizedResponse | UnaryOracle]] = []
+    results: list[tuple[float, RandomizedResponse | UnaryOracle]] = []
     for form, kind in (("reports", RandomizedResponse), ("unary", UnaryOracle)):
         values = (1,) * (size + (form == "unary"))
         one = Measured(form, values, None, Adjacency.REPLACE, None, epsilon=epsilon)
-        found.append((reported_variance(one, [(1.0, 1, 1 / size)]) / reports_of(one), kind(size, epsilon)))
-    return min(found, key=lambda each: each[0])[1]
+        results.append((reported_variance(one, [(1.0, 1, 1 / size)]) / reports_of(one), kind(size, epsilon)))
+    return min(results, key=lambda each: each[0])[1]
 
 
 def ask_lattice(column: str, lattice: Lattice, missing: Missing, weights: dict[str, Weights], terms: Terms) -> Asking:
@@ -172,5 +172,5 @@ def _ask_reports(domain: Domain, oracle: RandomizedResponse | UnaryOracle, round
     answer = yield ReportsQuery(RowValues(domain), oracle, rounding)
     reports = tuple(int(value) for value in answer.values)
     form = "reports" if isinstance(oracle, RandomizedResponse) else "unary"
-    found = Measured(form, reports, None, terms.adjacency, None, epsilon=oracle.epsilon)
-    return replace(found, total=reports_of(found))
+    result = Measured(form, reports, None, terms.adjacency, None, epsilon=oracle.epsilon)
+    return replace(result, total=reports_of(result))

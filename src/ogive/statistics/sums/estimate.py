@@ -366,8 +366,8 @@ class MeanEstimate(_LatticeEstimate):
         most = max(0.0, place * (self.lattice.steps - place))
         if squares is None:
             return self.rows_of_one * records * most
-        found, error = squares
-        return self.rows_of_one * records * min(most, max(0.0, most - found) + error)
+        result, error = squares
+        return self.rows_of_one * records * min(most, max(0.0, most - result) + error)
 
     @property
     def records(self) -> float:
@@ -384,8 +384,8 @@ class MeanEstimate(_LatticeEstimate):
         if not self.has_spread:
             return None
         records = max(1.0, self.records)
-        found = max(0.0, self.measured.at(self._products())) / records
-        return found, self._variance_error(records, self.reading.ratio, found)
+        result = max(0.0, self.measured.at(self._products())) / records
+        return result, self._variance_error(records, self.reading.ratio, result)
 
     def _products(self) -> LinearForm:
         """The sum of i (M - i) over the records; squares were measured."""

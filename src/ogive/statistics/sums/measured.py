@@ -452,17 +452,17 @@ class Reading:
             if high == most:
                 return math.nan, nearly
             low, at_low, high = high, at_high, min(2 * high, most)
-        root, found, stayed = high, at_high, 0
+        root, result, stayed = high, at_high, 0
         for _ in range(_SECANTS):
-            if abs(found) < nearly:
+            if abs(result) < nearly:
                 break
             root = (low * at_high - high * at_low) / (at_high - at_low)
-            found = excess(root)
+            result = excess(root)
             # an end that stays twice counts for half (Illinois)
-            if found > 0:
-                low, at_low, at_high, stayed = root, found, at_high / (2 if stayed > 0 else 1), 1
+            if result > 0:
+                low, at_low, at_high, stayed = root, result, at_high / (2 if stayed > 0 else 1), 1
             else:
-                high, at_high, at_low, stayed = root, found, at_low / (2 if stayed < 0 else 1), -1
+                high, at_high, at_low, stayed = root, result, at_low / (2 if stayed < 0 else 1), -1
         else:
             return math.nan, nearly  # where a part begins to count by its variance alone
         return root, nearly

@@ -40,10 +40,10 @@ class NumberPrediction(prediction.Prediction):
             return Errors({NOISE: self._error(estimate, 0.0, 1.0)})
         size = float(self.setting.records) if any(reading.denominator.coefficients) else reading.size
         ratios = (reading.low, (reading.low + reading.high) / 2, reading.high)
-        found = [self._error(estimate, ratio, size) for ratio in ratios]
-        if max(found) == min(found):
-            return Errors({NOISE: found[0]})
-        return Errors({NOISE: max(found)}, {NOISE: (min(found), max(found))})
+        results = [self._error(estimate, ratio, size) for ratio in ratios]
+        if max(results) == min(results):
+            return Errors({NOISE: results[0]})
+        return Errors({NOISE: max(results)}, {NOISE: (min(results), max(results))})
 
     @staticmethod
     def _error(estimate: NumberEstimate, ratio: float, size: float) -> float:

@@ -68,9 +68,9 @@ def _lattice(known: Fields, name: str, _: Read) -> Lattice:
 
 
 def _measured(known: Fields, name: str, read: Read) -> Measured:
-    found = read_measured(known.data[name], known, last=read["lattice"].steps if "lattice" in read else 1)
-    _check_length(found, known)
-    return found
+    result = read_measured(known.data[name], known, last=read["lattice"].steps if "lattice" in read else 1)
+    _check_length(result, known)
+    return result
 
 
 def read_measured(
@@ -115,29 +115,29 @@ def _check_reports(form: str, values: list[int], size: int, total: int | None, k
         raise DataError(f"the reports of {known.what} must be {size} numbers of at most the total, then the total")
 
 
-def _check_length(found: Measured, known: Fields) -> None:
+def _check_length(result: Measured, known: Fields) -> None:
     """Refuse values that are not as many as were measured, or that the number cannot be read off."""
-    check_number_of_values(found, known)
-    by_weights = found.weights is not None and not found.weights.count
-    if found.form == "cells" and known.data["schema"] in (MEAN, SUM):
+    check_number_of_values(result, known)
+    by_weights = result.weights is not None and not result.weights.count
+    if result.form == "cells" and known.data["schema"] in (MEAN, SUM):
         raise DataError(f"{known.what} is not read off counts of two cells")
-    if by_weights and found.total is None and known.data["schema"] != SUM:
+    if by_weights and result.total is None and known.data["schema"] != SUM:
         raise DataError(f"{known.what} lacks the number of records")
 
 
 def read_table(data: Any, known: Fields, size: int) -> Measured:
     """What was measured of a table of so many cells."""
-    found = read_measured(data, known, size=size, forms=(*FORMS, "unary"))
-    if found.weights is not None and (size > 2 or found.total is None or found.weights != TOTAL):
+    result = read_measured(data, known, size=size, forms=(*FORMS, "unary"))
+    if result.weights is not None and (size > 2 or result.total is None or result.weights != TOTAL):
         raise DataError(f"{known.what} of {size} cells, or of a private number of records, is not read off one sum")
-    check_number_of_values(found, known, size)
-    return found
+    check_number_of_values(result, known, size)
+    return result
 
 
-def check_number_of_values(found: Measured, known: Fields, size: int = 2) -> None:
+def check_number_of_values(result: Measured, known: Fields, size: int = 2) -> None:
     """Refuse values that are not as many as were measured of so many places."""
-    needed = size + (found.form == "unary") if found.weights is None else len(found.weights.rows(1))
-    if len(found.values) != needed:
+    needed = size + (result.form == "unary") if result.weights is None else len(result.weights.rows(1))
+    if len(result.values) != needed:
         raise DataError(f"the measured values of {known.what} must be {needed}")
 
 

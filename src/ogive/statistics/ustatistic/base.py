@@ -185,11 +185,11 @@ class BinnedMethod(MeanMethod):
         return bias**2, combined, [each / each.sum() for each in counts]
 
     def _kernel_means(
-        self, found: Means, reach: Sequence[Float64], records: int | None, classes: tuple[int, ...] | None
+        self, result: Means, reach: Sequence[Float64], records: int | None, classes: tuple[int, ...] | None
     ) -> KernelMeans:
         """The means, of which rounding moves none farther than it can between two symbols."""
-        moved = np.minimum(found.quantization**2, [each.max() for each in reach])
-        return KernelMeans(found.values, found.covariance, sampling_of(found.sampling), moved, records, classes)
+        moved = np.minimum(result.quantization**2, [each.max() for each in reach])
+        return KernelMeans(result.values, result.covariance, sampling_of(result.sampling), moved, records, classes)
 
 
 MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
@@ -266,23 +266,23 @@ def check_served(terms: Terms, query: Query) -> None:
 
 def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
     """The method with the smallest predicted error of those that fit, until so many in a row are worse."""
-    found: MeanMethodT | None = None
+    result: MeanMethodT | None = None
     first: OgiveError | None = None
     worse = 0
     for make in makers:
         try:
             method = make()
             worse += 1
-            if found is None or method.predicted < found.predicted:
-                found, worse = method, 0
+            if result is None or method.predicted < result.predicted:
+                result, worse = method, 0
         except DOES_NOT_FIT as problem:
             first = first or problem
         if patience is not None and worse >= patience:
             break
-    if found is None:
+    if result is None:
         assert first is not None, "there is at least one method to try"
         raise first
-    return found
+    return result
 
 
 def best_bins(
@@ -305,17 +305,17 @@ def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tup
     over pairs of symbols bounds the bias of rounding, whatever the distribution within bins. A value that is rounded at
     random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
     """
-    found = []
+    results = []
     for kernel, matrix in zip(task.measure.kernels, matrices, strict=True):
         if task.rounding == "randomized":
             low, high = kernel.range(domain)
             slope = kernel.lipschitz(domain)
             gaps = [np.diff(each.grid.nodes).max() for each in domain.columns if isinstance(each, Binning)]
             reach = high - low if slope is None else min(high - low, slope * sum(gaps))
-            found.append(np.full_like(matrix, reach))
+            results.append(np.full_like(matrix, reach))
             continue
-        found.append(np.sqrt(kernel.spread(domain)) + np.abs(matrix - kernel.matrix(domain, "midpoint")))
-    return tuple(found)
+        results.append(np.sqrt(kernel.spread(domain)) + np.abs(matrix - kernel.matrix(domain, "midpoint")))
+    return tuple(results)
 
 
 # --- Public shapes of records
@@ -411,7 +411,7 @@ class ShapeMeans:
 @lru_cache(maxsize=64)
 def shape_means(measure: Measure, domain: Domain, classes: int) -> tuple[ShapeMeans, ...]:
     """A measure on every shape."""
-    found = []
+    results = []
     rounding = tuple(bool(widths(column).any()) for column in domain.columns)
     for reference in references(len(domain.columns), max(classes, 2), rounding):
         rows = reference.rows(domain)
@@ -419,5 +419,5 @@ def shape_means(measure: Measure, domain: Domain, classes: int) -> tuple[ShapeMe
         means = np.array([kernel.exact(rows, labels) for kernel in measure.kernels])
         value = measure.of(means, columns=domain, records=ROWS)
         gradient = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
-        found.append(ShapeMeans(means, gradient, rows, reference.classes))
-    return tuple(found)
+        results.append(ShapeMeans(means, gradient, rows, reference.classes))
+    return tuple(results)

@@ -154,8 +154,8 @@ def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
         return tuple(given)
     if given is not None and not isinstance(given, tuple | list | Mapping):
         raise ParameterError(f"`bounds` must be a pair, a pair for each column or None, got {quoted(given)}")
-    found = _of(given, name, number, columns, "bounds")
-    return None if found is None else tuple(found) if _is_pair(found) else found
+    result = _of(given, name, number, columns, "bounds")
+    return None if result is None else tuple(result) if _is_pair(result) else result
 
 
 def _for_all(bounds: Any) -> bool:
@@ -168,14 +168,14 @@ def _is_pair(value: Any) -> bool:
 
 
 def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
-    found = given.get(name) if isinstance(given, Mapping) else given
-    if found is None:
+    result = given.get(name) if isinstance(given, Mapping) else given
+    if result is None:
         return None
-    if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
+    if isinstance(result, str) or not isinstance(result, tuple | list | np.ndarray | range):
         raise ParameterError(
-            f"`categories` must be a list of values, or one for each column by name, got {quoted(found)}"
+            f"`categories` must be a list of values, or one for each column by name, got {quoted(result)}"
         )
-    return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in result)
 
 
 def check_number(measure: Measure, names: Sequence[str]) -> None:

@@ -135,24 +135,24 @@ def design_kernels(rows: RowValues, measure: Measure, privacy: Privacy, *, recor
         laws, bits = divided_noise(grant, division(measure), partial(_change, measure), records)
         return KernelQuery(rows, measure, laws, bits)
 
-    found = fitting_designs(privacy, [designed], "a mean over pairs")
-    return min(found, key=lambda query: query.laws[0].variance / 4.0**query.bits)
+    result = fitting_designs(privacy, [designed], "a mean over pairs")
+    return min(result, key=lambda query: query.laws[0].variance / 4.0**query.bits)
 
 
 def fitting_designs(privacy: Privacy, makers: Iterable[Callable[[Privacy], QueryT]], what: str) -> list[QueryT]:
     """The designs for a guarantee, and for the pure one that implies it, whose noise can be drawn."""
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    found: list[QueryT] = []
+    results: list[QueryT] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant, make in itertools.product(dict.fromkeys((privacy, pure)), makers):
         try:
-            found.append(make(grant))
+            results.append(make(grant))
         except ScaleError as problem:
             if not isinstance(grant, ApproxDP):
                 failed.append((grant, problem))
-    if not found:
+    if not results:
         raise too_much_noise(privacy, what, failed)
-    return found
+    return results
 
 
 def divided_noise(
@@ -231,16 +231,16 @@ def kernel_means(query: KernelQuery, answer: Answer) -> Means:
 
 def noise_variances(query: KernelQuery, totals: tuple[int, ...], means: Float64) -> Float64:
     """Variance that the noise gives to each mean, shape (kernels,)."""
-    found = []
+    results = []
     for number, noise in enumerate(cumulants(law, query.bits) for law in query.laws):
         if query.counted and number == 1:
             records = totals[0]
             slope = max(records**2 - 2 * records * (records - 1) * float(means[1]), 0.0)
-            found.append(_untied_variance(slope, noise, records))
+            results.append(_untied_variance(slope, noise, records))
             continue
         scale = query.measure.kernels[number].scale(query.columns, MAX_BITS)
-        found.append(float(scale.unit * scale.swing / reach(totals, query.degree)) ** 2 * noise.variance)
-    return np.array(found)
+        results.append(float(scale.unit * scale.swing / reach(totals, query.degree)) ** 2 * noise.variance)
+    return np.array(results)
 
 
 def sampling_bound(
@@ -383,9 +383,9 @@ def counted_means(query: CellsQuery, answer: Answer, matrices: Matrices, spreads
     covariance = _covariance(even, centered, noise, total is not None) / pairs**2
     records = max(2, round(float(counts.sum()))) if total is None else total
     distribution = on_simplex(even / max(float(even.sum()), 1.0), len(even))
-    found = [_sum(even, each, noise, total) / pairs for each in _checked(spreads, len(counts), symmetric=True)]
+    results = [_sum(even, each, noise, total) / pairs for each in _checked(spreads, len(counts), symmetric=True)]
     sampling = hoeffding(kernels, distribution, records)
-    return Means(sums + middles, covariance, sampling, _roots(found, len(kernels)), records)
+    return Means(sums + middles, covariance, sampling, _roots(results, len(kernels)), records)
 
 
 def two_sample_counted_means(
@@ -417,8 +417,8 @@ def two_sample_counted_means(
     sampling = two_sample_hoeffding(
         kernels, on_simplex(positive, size), on_simplex(negative, size), float(records[1]), float(records[0])
     )
-    found = [positive @ each @ negative for each in _checked(spreads, size, symmetric=False)]
-    return Means(values + middles, covariance, sampling, _roots(found, len(kernels)), int(records.sum()))
+    results = [positive @ each @ negative for each in _checked(spreads, size, symmetric=False)]
+    return Means(values + middles, covariance, sampling, _roots(results, len(kernels)), int(records.sum()))
 
 
 def _roots(squares: Sequence[float], kernels: int) -> Float64:
@@ -524,11 +524,11 @@ def _checked(matrices: Matrices | None, size: int, *, symmetric: bool) -> list[F
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all"
         )
-    found = checked_matrices(size, matrices, symmetric=False)
-    for matrix in found if symmetric else ():
+    result = checked_matrices(size, matrices, symmetric=False)
+    for matrix in result if symmetric else ():
         if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * (1 + float(np.abs(matrix).max()))):
             raise ParameterError("a kernel must be symmetric: replace f(x, y) by (f(x, y) + f(y, x)) / 2")
-    return [(matrix + matrix.T) / 2 for matrix in found] if symmetric else found
+    return [(matrix + matrix.T) / 2 for matrix in result] if symmetric else result
 
 
 @dataclass(frozen=True)
@@ -565,7 +565,7 @@ def counts(task: MeanTask) -> Counts:
 
 
 def _counts(task: MeanTask, bins: int) -> Counts:
-    found = []
+    results = []
     cells = Cells(task.rows(bins).domain)
     task.domain(bins).check_size(MOST_SYMBOLS)  # or there is no kernel between them to read the answer with
     privacy = task.terms.privacy
@@ -573,8 +573,8 @@ def _counts(task: MeanTask, bins: int) -> Counts:
     for granted in dict.fromkeys((privacy, pure)):
         query = design_cells(cells, granted, task.terms.unit, public_classes=task.classes is not None)
         check_served(task.terms, query)
-        found.append(partial(Counts, task, query, bins))
-    return best(found)
+        results.append(partial(Counts, task, query, bins))
+    return best(results)
 
 
 # --- Collision probability by clipped degrees
@@ -673,9 +673,9 @@ def design_degrees(cells: Cells, privacy: Privacy, *, records: int) -> DegreesQu
         )
         return DegreesQuery(cells, laws, bits)
 
-    found = fitting_designs(privacy, [partial(designed, share) for share in SHARES], "a number of pairs")
+    result = fitting_designs(privacy, [partial(designed, share) for share in SHARES], "a number of pairs")
     usual = round(_expected_largest(records / cells.domain.size))
-    return min(found, key=lambda query: _deviation(query, query.degree(usual << query.bits, records), records))
+    return min(result, key=lambda query: _deviation(query, query.degree(usual << query.bits, records), records))
 
 
 def _expected_largest(mean: float) -> float:

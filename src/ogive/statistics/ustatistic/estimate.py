@@ -377,10 +377,10 @@ class UstatisticEstimate(Estimate):
             provenance=known.provenance(*(() if classes is None else columns[-1:])),
             null_variance=_error(known, "null_variance") if "null_variance" in data else None,
         )
-        for found in (estimate, dataclasses.replace(estimate, taken_as_normal=True)):
-            wrong = found._contradiction(data)
+        for result in (estimate, dataclasses.replace(estimate, taken_as_normal=True)):
+            wrong = result._contradiction(data)
             if wrong is None:
-                return found
+                return result
         raise DataError(f"the field {quoted(wrong)} of {known.what} contradicts the others")
 
     def _contradiction(self, data: dict[str, Any]) -> str | None:

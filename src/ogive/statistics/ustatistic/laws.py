@@ -153,13 +153,13 @@ class KrrLaw:
         at_left, at_right = weights @ left, weights @ right
         all_left, all_right = left.sum(axis=0), right.sum(axis=0)
         same = weights @ (left * right)
-        found: Float64 = (
+        result: Float64 = (
             kept * (1 - kept) * same
             + n * other * (left * right).sum(axis=0)
             - kept * other * (at_left * all_right + at_right * all_left)
             - n * other**2 * all_left * all_right
         ) / kept**2
-        return found
+        return result
 
     def covariance(self, weights: Float64) -> Float64:
         d, u = self._parts(weights)
@@ -292,9 +292,9 @@ class UnaryLaw:
         """Coefficients of eta in phi'A phi less its part of the diagonal, a column for each symbol."""
         own, both = np.diagonal(prepared.matrix), np.diagonal(prepared.both)
         drift = own + both
-        found: Float64 = 2 * prepared.left + (2 * both - (drift - drift.mean()))[:, None]
-        found[np.diag_indices(self.size)] -= 2 * both
-        return found
+        result: Float64 = 2 * prepared.left + (2 * both - (drift - drift.mean()))[:, None]
+        result[np.diag_indices(self.size)] -= 2 * both
+        return result
 
 
 # --- Reports of one Haar coefficient each: zeta has a coordinate for every node of a binary tree over the symbols
@@ -341,18 +341,18 @@ class HaarLaw:
 
     def theta(self, sums: Int64) -> Float64:
         """Unbiased for the sum of H_p over records, of each node, shape (size - 1,)."""
-        found = np.empty(self.size - 1)
+        result = np.empty(self.size - 1)
         for level, share in enumerate(self.shares):
             part = slice((1 << level) - 1, (2 << level) - 1)
-            found[part] = _walsh_hadamard(sums[part]) * (self.scale / share)
-        return found
+            result[part] = _walsh_hadamard(sums[part]) * (self.scale / share)
+        return result
 
     def counts(self, sums: Int64) -> Float64:
-        theta, found = self.theta(sums), np.array([self.records(sums)], dtype=np.float64)
+        theta, result = self.theta(sums), np.array([self.records(sums)], dtype=np.float64)
         for level in range(self.depth):
             half = theta[(1 << level) - 1 : (2 << level) - 1]
-            found = np.stack([(found + half) / 2, (found - half) / 2], axis=1).ravel()
-        return found
+            result = np.stack([(result + half) / 2, (result - half) / 2], axis=1).ravel()
+        return result
 
     def diagonal(self, sums: Int64, prepared: Prepared) -> float:
         """Unbiased for the mean of the sum of phi'A phi: with the constant coordinate it is linear in Theta."""
@@ -369,17 +369,17 @@ class HaarLaw:
         return Prepared(matrix, left, right, both, tuple(_correlations(both, level) for level in range(self.depth)))
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        found: Float64 = weights.sum() * (self.variances @ (left * right))
-        return found - weights @ (_synthesis(left) * _synthesis(right))
+        result: Float64 = weights.sum() * (self.variances @ (left * right))
+        return result - weights @ (_synthesis(left) * _synthesis(right))
 
     def covariance(self, weights: Float64) -> Float64:
         """The whole of Sigma[h]: nodes of a level are alike, so a block is built of two of half its size."""
-        found = np.zeros((1, 1))
+        result = np.zeros((1, 1))
         for share in self.shares[::-1]:
-            each = self.scale**2 / share / (2 * len(found)) ** 2
-            apart = np.full_like(found, -each)
-            found = np.block([[found + each, apart], [apart, found + each]])
-        return np.asarray(weights.sum() * found - centered_diagonal(weights))
+            each = self.scale**2 / share / (2 * len(result)) ** 2
+            apart = np.full_like(result, -each)
+            result = np.block([[result + each, apart], [apart, result + each]])
+        return np.asarray(weights.sum() * result - centered_diagonal(weights))
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         v = self.variances
@@ -398,11 +398,11 @@ class HaarLaw:
         linear = np.einsum("i,ij,ij->j", self.variances, left, right) - _at_own(left, self.size) * _at_own(
             right, self.size
         )
-        found = linear + self._crossed(left, other) + self._crossed(right, one)
+        result = linear + self._crossed(left, other) + self._crossed(right, one)
         scale = self.scale**4 / self.shares**3
         both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
         both = both - self._level_mean(one) * self._level_mean(other)
-        return np.asarray(found + both)
+        return np.asarray(result + both)
 
     def _level_mean(self, prepared: Prepared) -> float:
         """Mean of Theta' K Theta of one report, with K the matrix in coordinates: no symbol changes it."""
@@ -410,7 +410,7 @@ class HaarLaw:
 
     def _crossed(self, vectors: Float64, prepared: Prepared) -> Float64:
         """Covariance of x'zeta with Theta' K Theta of the same report, of each symbol."""
-        found = -self._level_mean(prepared) * _at_own(vectors, self.size)
+        result = -self._level_mean(prepared) * _at_own(vectors, self.size)
         symbols = np.arange(self.size)
         for level, sums in enumerate(prepared.levels):
             nodes = np.arange(1 << level)
@@ -422,42 +422,42 @@ class HaarLaw:
                 blocks = part.reshape(len(nodes), len(nodes), -1)
                 at_node = np.einsum("pqs,pq->qs", blocks, kernel).ravel()
             sign = 1 - 2 * (symbols >> (self.depth - level - 1) & 1)
-            found = found + (self.scale / self.shares[level]) ** 2 * sign * at_node
-        return found
+            result = result + (self.scale / self.shares[level]) ** 2 * sign * at_node
+        return result
 
 
 def _walsh_hadamard(values: Int64) -> Int64:
     """Sum of (-1)^<j,p> x_j of each p."""
-    found = values.astype(np.int64)
+    result = values.astype(np.int64)
     step = 1
-    while step < len(found):
-        pairs = found.reshape(-1, 2, step)
-        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+    while step < len(result):
+        pairs = result.reshape(-1, 2, step)
+        result = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
         step *= 2
-    return found
+    return result
 
 
 def _analysis(values: Float64) -> Float64:
     """H_p'x / |H_p|^2 of each node and column, shape (k - 1, columns), in the order of memory that x has."""
     order: Literal["C", "F"] = "F" if values.flags.f_contiguous else "C"
-    found = np.empty((len(values) - 1, values.shape[1]), order=order)
+    result = np.empty((len(values) - 1, values.shape[1]), order=order)
     sums, block = values, 2
     while len(sums) > 1:
         half = len(sums) // 2
-        found[half - 1 : 2 * half - 1] = (sums[0::2] - sums[1::2]) / block
+        result[half - 1 : 2 * half - 1] = (sums[0::2] - sums[1::2]) / block
         sums, block = sums[0::2] + sums[1::2], 2 * block
-    return found
+    return result
 
 
 def _synthesis(values: Float64) -> Float64:
     """Sum of H_p(a) x_p of each symbol and column, shape (k, columns)."""
-    found = np.zeros((1, values.shape[1]))
+    result = np.zeros((1, values.shape[1]))
     level = 1
     while level <= len(values):
         half = values[level - 1 : 2 * level - 1]
-        found = np.stack([found + half, found - half], axis=1).reshape(2 * level, -1)
+        result = np.stack([result + half, result - half], axis=1).reshape(2 * level, -1)
         level *= 2
-    return found
+    return result
 
 
 def _at_own(values: Float64, size: int) -> Float64:
@@ -465,11 +465,11 @@ def _at_own(values: Float64, size: int) -> Float64:
     if values.shape[1] == 1:
         return _synthesis(values)[:, 0]
     symbols, depth = np.arange(size), size.bit_length() - 1
-    found = np.zeros(size)
+    result = np.zeros(size)
     for level in range(depth):
         node = (1 << level) - 1 + (symbols >> (depth - level))
-        found += (1 - 2 * (symbols >> (depth - level - 1) & 1)) * values[node, symbols]
-    return found
+        result += (1 - 2 * (symbols >> (depth - level - 1) & 1)) * values[node, symbols]
+    return result
 
 
 def _correlations(both: Float64, level: int) -> Float64:
@@ -495,12 +495,14 @@ def _margins(matrix: Float64) -> tuple[Float64, Float64]:
 def _doubly_centered_product(one: Float64, other: Float64, rows: Float64, columns: Float64) -> float:
     """Weighted sum of the products of two doubly centered matrices."""
     (first_row, first_column), (second_row, second_column) = _margins(one), _margins(other)
-    found = rows @ np.einsum("ij,ij,j->i", one, other, columns)
+    result = rows @ np.einsum("ij,ij,j->i", one, other, columns)
     for matrix, row, column in ((one, second_row, second_column), (other, first_row, first_column)):
-        found -= (rows * row) @ (matrix @ columns) + rows @ (matrix @ (column * columns))
-    found += columns.sum() * (rows @ (first_row * second_row)) + rows.sum() * (columns @ (first_column * second_column))
-    found += (rows @ first_row) * (columns @ second_column) + (columns @ first_column) * (rows @ second_row)
-    return float(found)
+        result -= (rows * row) @ (matrix @ columns) + rows @ (matrix @ (column * columns))
+    result += columns.sum() * (rows @ (first_row * second_row)) + rows.sum() * (
+        columns @ (first_column * second_column)
+    )
+    result += (rows @ first_row) * (columns @ second_column) + (columns @ first_column) * (rows @ second_row)
+    return float(result)
 
 
 # --- Laws by the names of oracles

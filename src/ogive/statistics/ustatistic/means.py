@@ -88,11 +88,11 @@ def _linear(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, weigh
     return symmetric(len(prepared), alone)
 
 
-def _excess(found: Float64, expected: Float64) -> Float64:
+def _excess(result: Float64, expected: Float64) -> Float64:
     """The covariance nearest to the difference of two, in scales that both give: its own may vanish in one place."""
-    scale = np.sqrt(np.diagonal(found) + np.diagonal(expected))
+    scale = np.sqrt(np.diagonal(result) + np.diagonal(expected))
     scale = np.where(scale > 0, scale, 1.0)
-    nearest: Float64 = nearest_covariance((found - expected) / np.outer(scale, scale)) * np.outer(scale, scale)
+    nearest: Float64 = nearest_covariance((result - expected) / np.outer(scale, scale)) * np.outer(scale, scale)
     return (nearest + nearest.T) / 2
 
 
@@ -183,11 +183,11 @@ def two_sample_hoeffding(
 
 def symmetric(size: int, pair: Callable[[int, int], float]) -> Float64:
     """A symmetric matrix from its entries on and above the diagonal, shape (size, size)."""
-    found = np.empty((size, size))
+    result = np.empty((size, size))
     for i in range(size):
         for j in range(i, size):
-            found[i, j] = found[j, i] = pair(i, j)
-    return found
+            result[i, j] = result[j, i] = pair(i, j)
+    return result
 
 
 # --- Means over all pairs of records
@@ -251,7 +251,7 @@ def checked_matrices(
     These never occur. They repeat the last one, so that constants stay constant.
     """
     padded = padded or size
-    found = []
+    results = []
     for each in () if matrices is None else matrices:
         matrix = array_of(each, np.float64)
         if matrix.shape not in ((size, size), (padded, padded)):
@@ -265,8 +265,8 @@ def checked_matrices(
         if most:
             matrix = matrix - uneven / 2
         missing = padded - len(matrix)
-        found.append(np.pad(matrix, ((0, missing), (0, missing)), mode="edge") if missing > 0 else matrix)
-    return found
+        results.append(np.pad(matrix, ((0, missing), (0, missing)), mode="edge") if missing > 0 else matrix)
+    return results
 
 
 def on_simplex(shares: Float64, size: int) -> Float64:
@@ -277,10 +277,10 @@ def on_simplex(shares: Float64, size: int) -> Float64:
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]]
-    found = np.zeros(size)
-    found[: len(shares)] = np.maximum(shares - shift, 0)
-    found /= found.sum()
-    return found
+    result = np.zeros(size)
+    result[: len(shares)] = np.maximum(shares - shift, 0)
+    result /= result.sum()
+    return result
 
 
 # --- Means over pairs of one record of each class
@@ -332,8 +332,8 @@ def two_sample_means(
     )
     sampling = two_sample_hoeffding([each.matrix for each in prepared], positive, negative, n_positive, n_negative)
     wide = checked_matrices(size, spreads, symmetric=False, padded=law.size)
-    found = [math.sqrt(max(float(shares[1] @ each @ shares[0]), 0.0)) for each in wide] or [0.0] * len(kernels)
-    return Means(np.array(values), covariance, sampling, np.array(found), n_negative + n_positive)
+    result = [math.sqrt(max(float(shares[1] @ each @ shares[0]), 0.0)) for each in wide] or [0.0] * len(kernels)
+    return Means(np.array(values), covariance, sampling, np.array(result), n_negative + n_positive)
 
 
 # --- Means over triples, from randomized response

@@ -273,9 +273,9 @@ def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: st
     for shape in shapes:
         values = [_over_pairs(shape, kernel, bool(classes)) for kernel in measure.kernels]
         moments.append(_moments(sum(slope * each for slope, each in zip(shape.gradient, values, strict=True))))
-        for slope, kernel, found in zip(shape.gradient, measure.kernels, values, strict=True):
+        for slope, kernel, result in zip(shape.gradient, measure.kernels, values, strict=True):
             weight = float(slope) ** 2 / len(shapes)
-            law, rounded = _noise_of(kernel, domain, bits, noise, found)
+            law, rounded = _noise_of(kernel, domain, bits, noise, result)
             parts.append((weight, law))
             rounding += weight * rounded
     first, second, pair = np.mean(moments, axis=0).tolist()

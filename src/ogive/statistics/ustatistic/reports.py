@@ -142,11 +142,11 @@ class Reports(OneReport, BinnedMethod):
         """Means of the kernels, with the noise that the reports really had."""
         reach = farthest(self.task, self.domain, self.matrices)
         if not isinstance(self.oracle, PublicClasses):
-            found = means.means(self.oracle, answer.values, self.matrices, reach)
-            return self._kernel_means(found, reach, found.records, None)
-        found = means.two_sample_means(self.oracle, answer.values, self.matrices, reach)
+            result = means.means(self.oracle, answer.values, self.matrices, reach)
+            return self._kernel_means(result, reach, result.records, None)
+        result = means.two_sample_means(self.oracle, answer.values, self.matrices, reach)
         sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
-        return self._kernel_means(found, reach, found.records, sizes)
+        return self._kernel_means(result, reach, result.records, sizes)
 
 
 def reports(task: MeanTask, name: str) -> Reports:
@@ -374,11 +374,11 @@ def check_surface(classes: int, bins: int) -> None:
 def _noise(inner: Any, histograms: Float64, records: Sequence[int]) -> list[Float64]:
     """Covariance of the estimated shares of each class, linear in its true ones; shape (k, k) each."""
     law, places = law_of(inner), np.arange(inner.size)
-    found = []
+    results = []
     for each, count in zip(histograms, records, strict=True):
         weights = np.pad(each, (0, law.size - len(each)))
-        found.append(np.add.reduceat(np.add.reduceat(law.covariance(weights), places), places, axis=1) / count)
-    return found
+        results.append(np.add.reduceat(np.add.reduceat(law.covariance(weights), places), places, axis=1) / count)
+    return results
 
 
 # --- An AUC with public labels, from reports about a tree over the scores
@@ -603,13 +603,13 @@ class Hierarchical(OneReport):
     def means(self, answer: Answer) -> KernelMeans:
         """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
         options = self.options
-        found = auc(
+        result = auc(
             self.oracle, answer.values, a=options.a, prune=options.prune, variant=options.variant, ties=self._ties
         )
-        moved = found.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
-        classes = (found.sizes.negatives, found.sizes.positives)
-        variance, sampling = np.array([[found.variance]]), sampling_of(np.array([[found.sampling_variance]]))
-        return KernelMeans(np.array([found.value]), variance, sampling, np.array([moved]), sum(classes), classes)
+        moved = result.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
+        classes = (result.sizes.negatives, result.sizes.positives)
+        variance, sampling = np.array([[result.variance]]), sampling_of(np.array([[result.sampling_variance]]))
+        return KernelMeans(np.array([result.value]), variance, sampling, np.array([moved]), sum(classes), classes)
 
     def _one_leaf(self, answer: Answer) -> float:
         """Share of pairs whose scores are in one leaf, as far as reports tell.
@@ -627,8 +627,8 @@ class Hierarchical(OneReport):
             if deviation > 0.05 and level:
                 share /= tree.branching
                 continue
-            found = float(counts[0][level] @ counts[1][level]) / (size[0] * size[1])
-            share = min(share, max(0.0, found) + 2 * deviation)
+            result = float(counts[0][level] @ counts[1][level]) / (size[0] * size[1])
+            share = min(share, max(0.0, result) + 2 * deviation)
         return share
 
 

@@ -130,11 +130,11 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
             return kernels(task)
         return counts(task)
     # counts first: more trust models can have them, so that it is of them one hears why nothing fits
-    found = best(partial(make, task) for make in (counts, kernels))
+    result = best(partial(make, task) for make in (counts, kernels))
     if counts_equal_pairs(task.measure):
         with suppress(*DOES_NOT_FIT):
-            return degrees(task).unless_beaten(found)
-    return found
+            return degrees(task).unless_beaten(result)
+    return result
 
 
 Reading = Literal["average", "midpoint"]
@@ -412,16 +412,16 @@ class Ustatistic:
         settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
         return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
-    def _estimate(self, chosen: MeanMethod, found: KernelMeans, rows_of_one: int) -> UstatisticEstimate:
+    def _estimate(self, chosen: MeanMethod, result: KernelMeans, rows_of_one: int) -> UstatisticEstimate:
         measure, domain = self.measure, chosen.domain
-        value = measure.of(found.values, columns=domain, records=found.records)
+        value = measure.of(result.values, columns=domain, records=result.records)
         slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
-        sampling = found.sampling(slope)
-        errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+        sampling = result.sampling(slope)
+        errors = np.sqrt(np.maximum(np.diag(result.covariance), 0.0))
         kernels = measure.kernels
         # of fewer than two records, as far as noise lets one see, there is no mean over pairs to tell
-        finite = bool(np.isfinite([*found.values, *errors, *found.quantization]).all())
-        means = zip(kernels, found.values, errors, strict=True) if finite else ()
+        finite = bool(np.isfinite([*result.values, *errors, *result.quantization]).all())
+        means = zip(kernels, result.values, errors, strict=True) if finite else ()
         names = tuple(column.column for column in domain.columns)
         classes = self._described[1]
         return UstatisticEstimate(
@@ -430,18 +430,18 @@ class Ustatistic:
             method=chosen.name,
             value=float(value.value),
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
-            randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
+            randomization_error=math.sqrt(max(0.0, float(slope @ result.covariance @ slope))),
             # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
             # records of one person may all be alike, which multiplies the variance by their number at most
             sampling_error=math.sqrt(rows_of_one * sampling) if sampling is not None and sampling > 0 else None,
-            quantization=float(np.abs(slope) @ found.quantization) if finite else 0.0,
+            quantization=float(np.abs(slope) @ result.quantization) if finite else 0.0,
             limits=value_range(measure, domain),
             bins=domain.sizes if chosen.rounded else (),
-            records=found.records,
-            classes=found.classes,
+            records=result.records,
+            classes=result.classes,
             clipped=value.clipped,
             confidence_level=self.confidence_level,
-            null_variance=found.null_variance,
+            null_variance=result.null_variance,
         )
 
 

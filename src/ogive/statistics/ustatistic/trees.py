@@ -105,14 +105,14 @@ def looked_into(sizes: Sizes, a: float) -> float:
     """At least the expected number of nodes of any level that are looked into; infinite where nothing is proved."""
     signal = sizes.positives / math.sqrt(sizes.positive_variance) + sizes.negatives / math.sqrt(sizes.negative_variance)
     children, root = sizes.branching, math.sqrt(a)
-    found = math.inf
+    result = math.inf
     if 2 * root > children:
-        found = signal / (2 * root - children)
+        result = signal / (2 * root - children)
     empty = 5 / (8 * a)
     if children > 2 and children * empty < 1:
         second = (1 - empty) * signal / ((2 * root - math.sqrt(5 / 2)) * (1 - children * empty))
-        found = min(found, second)
-    return max(1.0, found)
+        result = min(result, second)
+    return max(1.0, result)
 
 
 def lost_bound(sizes: Sizes, a: float) -> float:
@@ -124,10 +124,10 @@ def lost_bound(sizes: Sizes, a: float) -> float:
 def added_bound(sizes: Sizes, nodes: float) -> float:
     """At least the variance of what is added where at most so many nodes of each level are looked into, on average."""
     b, levels = sizes.branching, sizes.levels
-    found = levels * ((b - 1) * sum(sizes.squares) + b * (b - 1) / 2 * nodes * sizes.product)
+    result = levels * ((b - 1) * sum(sizes.squares) + b * (b - 1) / 2 * nodes * sizes.product)
     if sizes.ties == "half":
-        found += sum(sizes.squares) / 4 + b / 4 * nodes * sizes.product
-    return found / sizes.pairs**2
+        result += sum(sizes.squares) / 4 + b / 4 * nodes * sizes.product
+    return result / sizes.pairs**2
 
 
 def mse_bound(sizes: Sizes, a: float) -> float:
@@ -145,10 +145,10 @@ def all_nodes_variance(sizes: Sizes) -> float:
     """What looking into all nodes adds to the variance of the AUC beside what is linear in the noise."""
     b = sizes.branching
     parents = (float(b) ** sizes.levels - 1) / (b - 1)
-    found = parents * b * (b - 1) / 2
+    result = parents * b * (b - 1) / 2
     if sizes.ties == "half":
-        found += float(b) ** sizes.levels / 4
-    return found * sizes.product / sizes.pairs**2
+        result += float(b) ** sizes.levels / 4
+    return result * sizes.product / sizes.pairs**2
 
 
 def best_a(sizes: Sizes) -> float:
@@ -280,7 +280,7 @@ class KeptLevel:
 @njit(nogil=True)
 def correlations(indices: Int64, signs: Int64, nodes: Int64) -> Float64:
     """Sums of the reports' signs, each times the parity of its index AND the node; shape of the nodes."""
-    found = np.empty(nodes.size, dtype=np.float64)
+    result = np.empty(nodes.size, dtype=np.float64)
     for place in range(nodes.size):
         node, total = nodes[place], 0
         for report in range(indices.size):
@@ -292,8 +292,8 @@ def correlations(indices: Int64, signs: Int64, nodes: Int64) -> Float64:
             # the parity of each four bits, as a table of sixteen
             parity = (0x6996 >> (bits & 15)) & 1
             total += signs[report] * (1 - 2 * parity)
-        found[place] = total
-    return found
+        result[place] = total
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) 
         raise ParameterError(
             f"{inner.levels - inner.tallied} levels are too large to be added up; give the reports that were kept"
         )
-    found = []
+    results = []
     for place, name in ((1, "positive"), (0, "negative")):
         if inner.reports(sums[place]) < 1:
             raise DataError(f"there is no report of the {name} class; an AUC needs one of each")
@@ -339,8 +339,8 @@ def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) 
             numbers, payloads = reports
             rows = payloads[:, 0] == place
             chosen = inner.read(numbers[rows], payloads[rows, 1:])
-        found.append(_tree(inner, sums[place], chosen))
-    return found[0], found[1]
+        results.append(_tree(inner, sums[place], chosen))
+    return results[0], results[1]
 
 
 def _tree(inner: TreeOracle, sums: Int64, read: tuple[Int64, Int64, Int64] | None) -> ReportTree:
@@ -390,14 +390,14 @@ def _noise(inner: TreeOracle, records: int, factors: list[float]) -> tuple[NodeN
     equal parts, (f - 1) h (h - 1) / (n - 1) less. With the budget split, f = 1.
     """
     square = inner.scale**2
-    found = []
+    results = []
     for factor, unary in zip(factors, inner.layout.unary, strict=True):
         variance = records * factor * (square - 1 if unary else square)
         slope, bound = (2 * factor - 1, variance + (2 * factor - 1) * records) if unary else (-1.0, variance)
         dealt = inner.assignment == "even" and inner.levels_of is not None and factor < records / 2
         less = (factor - 1) / (records - 1) if dealt else 0.0
-        found.append(NodeNoise(variance, slope + less, -less, bound))
-    return tuple(found)
+        results.append(NodeNoise(variance, slope + less, -less, bound))
+    return tuple(results)
 
 
 # --- Down two noisy trees, level by level
@@ -445,7 +445,7 @@ def walk(positive: ReportTree, negative: ReportTree, *, a: float | None, variant
     halves = np.full((branching, branching), 0.5)
     nodes = np.zeros(1, dtype=np.int64)
     counts = np.array([[float(positive.records)], [float(negative.records)]])
-    found = np.zeros(4)
+    result = np.zeros(4)
     recursed, discarded = [], []
     for level in range(depth):
         chosen = np.ones(len(nodes), dtype=np.bool_) if a is None else _chosen(positive, negative, level, counts, a)
@@ -453,15 +453,15 @@ def walk(positive: ReportTree, negative: ReportTree, *, a: float | None, variant
         discarded.append(len(chosen) - recursed[-1])
         form = leaves if level == depth - 1 else inner
         children, below = _children(positive, negative, level, nodes[chosen])
-        found[:3] += _added(positive, negative, level, below, form)
+        result[:3] += _added(positive, negative, level, below, form)
         if discarded[-1]:
             _, unseen = _children(positive, negative, level, nodes[~chosen])
             added = _added(positive, negative, level, unseen, halves)
-            found[3] += 2 * added[0]
+            result[3] += 2 * added[0]
             if variant == "half":
-                found[:3] += added
+                result[:3] += added
         nodes, counts = children.ravel(), below.reshape(2, -1)
-    pairs, variance, least, lost = found.tolist()
+    pairs, variance, least, lost = result.tolist()
     return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
 
 
@@ -567,13 +567,13 @@ def error_bound(sizes: Sizes, a: float | None, *, shared: bool, against: str = "
     Source: Theorem 3, corrected; `docs/proofs/hierarchy.md`.
     """
     among(against, "against", ("sample", "population"))
-    found = all_bound(sizes) if a is None else mse_bound(sizes, a)
+    result = all_bound(sizes) if a is None else mse_bound(sizes, a)
     if not shared:
-        return found * sizes.levels if against == "sample" else found
+        return result * sizes.levels if against == "sample" else result
     if against == "sample":
-        return found
+        return result
     # of any distribution, the AUC of a sample has at most this variance
-    return (math.sqrt(found) + math.sqrt(0.25 / min(sizes.positives, sizes.negatives))) ** 2
+    return (math.sqrt(result) + math.sqrt(0.25 / min(sizes.positives, sizes.negatives))) ** 2
 
 
 def all_bound(sizes: Sizes) -> float:
@@ -626,15 +626,15 @@ def auc_of_trees(
     sizes = sizes_of(positive, negative, variant, ties)
     threshold = threshold_of(sizes, a)
     pruned = prunes(sizes, threshold, prune)
-    found = walk(positive, negative, a=threshold if pruned else None, variant=variant, ties=ties)
+    result = walk(positive, negative, a=threshold if pruned else None, variant=variant, ties=ties)
     bias = lost_bound(sizes, threshold) if pruned else 0.0
     return HierarchicalAuc(
-        value=found.pairs / sizes.pairs,
-        variance=max(0.0, found.least, found.variance) / sizes.pairs**2,
+        value=result.pairs / sizes.pairs,
+        variance=max(0.0, result.least, result.variance) / sizes.pairs**2,
         bias_bound=math.sqrt(bias),
-        discarded_share=found.discarded_pairs / sizes.pairs,
-        recursed=found.recursed,
-        discarded=found.discarded,
+        discarded_share=result.discarded_pairs / sizes.pairs,
+        recursed=result.recursed,
+        discarded=result.discarded,
         a=threshold if bias else None,
         sizes=sizes,
         shared=shared,

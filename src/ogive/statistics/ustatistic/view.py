@@ -40,92 +40,92 @@ _READ = {
 class UstatisticEstimateView(View):
     """A value, its error and its interval."""
 
-    found: UstatisticEstimate
+    estimate: UstatisticEstimate
     facts_width = 16
     guarantee_first = True
     truth_words = "the exact value of the same columns"
 
     @property
     def name(self) -> str:
-        return self.found.title
+        return self.estimate.title
 
     @property
     def short(self) -> str:
-        return f"{self.name}: {self.found.value:.4g}"
+        return f"{self.name}: {self.estimate.value:.4g}"
 
     @property
     def subject(self) -> str:
-        return " and ".join(self.found.columns)
+        return " and ".join(self.estimate.columns)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        found = self.found
-        rows = [] if found.provenance is None else trust_rows(found.provenance.assumption)
-        if not found.defined:
+        estimate = self.estimate
+        rows = [] if estimate.provenance is None else trust_rows(estimate.provenance.assumption)
+        if not estimate.defined:
             warning = "these records leave this statistic undefined: it is a ratio whose denominator is 0"
-            if found.private:
+            if estimate.private:
                 warning = "noise leaves this statistic undefined; use a larger privacy budget or more records"
             return [*rows, ("warning", warning)]
-        ends = found.interval()
-        rows.append(("value", number(found.value, ends[1] - ends[0])))
-        if not found.possible:
+        ends = estimate.interval()
+        rows.append(("value", number(estimate.value, ends[1] - ends[0])))
+        if not estimate.possible:
             rows.append(("note", self.impossible))
-        if found.method == "degrees":
+        if estimate.method == "degrees":
             rows.append(("note", "with probability 0.001 at most a frequent value was clipped, and pairs are too few"))
-        if found.clipped:
+        if estimate.clipped:
             rows.append(("note", "a mean was set to the nearest possible value"))
-        rows.append(("error", f"{found.total_error:.3g} ({self._parts})"))
-        if found.quantization > 0 and found.bins:
+        rows.append(("error", f"{estimate.total_error:.3g} ({self._parts})"))
+        if estimate.quantization > 0 and estimate.bins:
             rows.append(("rounding", f"to {self._bins} bins"))
-            if found.quantization > found.standard_error:
+            if estimate.quantization > estimate.standard_error:
                 rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
-        known = found.sampling_is_included or found.sampling_error is not None
+        known = estimate.sampling_is_included or estimate.sampling_error is not None
         of = "the population" if known else "these records"
-        rows.append((f"{100 * found.confidence_level:.6g} % CI", f"{_between(ends)} for {of}"))
-        if found.private and found.sampling_error is not None:
-            rows.append(("", f"{_between(found.interval(target='sample'))} for these records"))
-        if tests_alone(found):
-            rows.append(("test", brief(found.test())))
+        rows.append((f"{100 * estimate.confidence_level:.6g} % CI", f"{_between(ends)} for {of}"))
+        if estimate.private and estimate.sampling_error is not None:
+            rows.append(("", f"{_between(estimate.interval(target='sample'))} for these records"))
+        if tests_alone(estimate):
+            rows.append(("test", brief(estimate.test())))
         return rows
 
     @property
     def impossible(self) -> str:
         """That no records have this value."""
-        low, high = self.found.limits
+        low, high = self.estimate.limits
         return f"outside the possible values, {low:.6g} to {high:.6g}, because of noise"
 
     @property
     def _parts(self) -> str:
         """What the total error is made of."""
-        found = self.found
-        errors = [f"randomization {found.randomization_error:.3g}"]
-        if found.sampling_is_included:
-            errors = [f"noise, choice of pairs and sampling {found.randomization_error:.3g}"]
-        elif found.sampling_error is None:
+        estimate = self.estimate
+        errors = [f"randomization {estimate.randomization_error:.3g}"]
+        if estimate.sampling_is_included:
+            errors = [f"noise, choice of pairs and sampling {estimate.randomization_error:.3g}"]
+        elif estimate.sampling_error is None:
             errors.append("sampling not known")
         else:
-            errors.append(f"sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}")
-        if found.quantization > 0:
-            errors.append(f"rounding at most {found.quantization:.3g}")
+            errors.append(f"sampling {'at most ' * estimate.sampling_is_a_bound}{estimate.sampling_error:.3g}")
+        if estimate.quantization > 0:
+            errors.append(f"rounding at most {estimate.quantization:.3g}")
         return ", ".join(errors)
 
     @property
     def _bins(self) -> str:
-        return " x ".join(f"{size:,}" for size in self.found.bins)
+        return " x ".join(f"{size:,}" for size in self.estimate.bins)
 
     @property
     def columns(self) -> dict[str, Any]:
-        low, high = self.found.interval()
+        low, high = self.estimate.interval()
         return {
             "statistic": [self.name],
-            "value": [self.found.value],
-            "total_error": [self.found.total_error],
+            "value": [self.estimate.value],
+            "total_error": [self.estimate.total_error],
             "low": [low],
             "high": [high],
         }
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        return plot_interval(self.found, ax, **style)
+        return plot_interval(self.estimate, ax, **style)
 
     # the chapter of a report
 
@@ -134,106 +134,108 @@ class UstatisticEstimateView(View):
         return self.name
 
     def alike(self, truth: UstatisticEstimate) -> bool:
-        return (truth.kernel, truth.columns) == (self.found.kernel, self.found.columns)
+        return (truth.kernel, truth.columns) == (self.estimate.kernel, self.estimate.columns)
 
     @property
     def headline(self) -> str:
-        found, what = self.found, _within(self.name)
+        estimate, what = self.estimate, _within(self.name)
         opening = f"{what[0].upper()}{what[1:]} is"
-        if not found.defined:
-            cause = "Noise hides" if found.private else "These records do not determine"
+        if not estimate.defined:
+            cause = "Noise hides" if estimate.private else "These records do not determine"
             return f"{cause} {what}: it is not defined."
-        value = plain_number(found.value)
-        if not found.private:
+        value = plain_number(estimate.value)
+        if not estimate.private:
             return f"{opening} {value}."
-        ends = " to ".join(map(plain_number, found.interval()))
-        interval = f"({words.percent(found.confidence_level)} CI {ends})"
-        if not found.possible:
+        ends = " to ".join(map(plain_number, estimate.interval()))
+        interval = f"({words.percent(estimate.confidence_level)} CI {ends})"
+        if not estimate.possible:
             return f"{opening} released as {value} {interval}, {self.impossible}."
         return f"{opening} about {value} {interval}."
 
     @property
     def error(self) -> list[Html | str]:
-        found, parts = self.found, list[Html | str]()
-        if not found.defined:
+        estimate, parts = self.estimate, list[Html | str]()
+        if not estimate.defined:
             return ["There is no error to state: there is no value."]
-        if found.private:
-            ends = " to ".join(map(plain_number, found.interval(target="sample")))
-            sure = words.percent(found.confidence_level)
+        if estimate.private:
+            ends = " to ".join(map(plain_number, estimate.interval(target="sample")))
+            sure = words.percent(estimate.confidence_level)
             exact = f" contains the exact value of these records, with {sure} confidence."
             parts.append(say(strong(ends), exact))
         else:
             parts.append("The value is exact for these records.")
-        if found.quantization > 0:
+        if estimate.quantization > 0:
             parts.append(
-                f"Rounding values to {'bins' if found.bins else 'steps'} changes it by at most "
-                f"{plain_number(found.quantization)}, included above."
+                f"Rounding values to {'bins' if estimate.bins else 'steps'} changes it by at most "
+                f"{plain_number(estimate.quantization)}, included above."
             )
-        if tests_alone(found):
-            parts.append(sentence(found.test()))
+        if tests_alone(estimate):
+            parts.append(sentence(estimate.test()))
         return [*parts, fine("Intervals rest on the normal approximation.")]
 
     @property
     def released(self) -> list[Html | str]:
-        found = self.found
-        tuples = "triples" if any(mean.kernel == TripleTable.name for mean in found.means) else "pairs"
+        estimate = self.estimate
+        tuples = "triples" if any(mean.kernel == TripleTable.name for mean in estimate.means) else "pairs"
         parts: list[Html | str] = [f"One number about {tuples} of records, computed from {self.subject}."]
-        if found.kernel in _READ:
-            parts.append(_READ[found.kernel])
-        if found.method == "degrees":
+        if estimate.kernel in _READ:
+            parts.append(_READ[estimate.kernel])
+        if estimate.method == "degrees":
             parts.append(
                 fine(
                     "Noise follows a noisy bound of the largest count. With a probability of at most 0.001 the bound "
                     "was too small, and equal pairs are too few; the interval has room for that."
                 )
             )
-        if found.clipped:
+        if estimate.clipped:
             parts.append("Noise moved a part of it out of its range; it was set to the nearest possible value.")
-        if found.private and found.classes is not None:
+        if estimate.private and estimate.classes is not None:
             parts.append("The class of each record is public, and so is the number of records in each class.")
         return parts
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        found = self.found
-        entries = [("Kernel", found.kernel)]
-        if found.bins:
+        estimate = self.estimate
+        entries = [("Kernel", estimate.kernel)]
+        if estimate.bins:
             entries.append(("Bins", self._bins))
-        if all(map(math.isfinite, found.limits)):
-            entries.append(("Possible values", " to ".join(map(plain_number, found.limits))))
-        if found.classes is not None:
-            entries.append(("Classes", " and ".join(f"{size:,}" for size in found.classes)))
+        if all(map(math.isfinite, estimate.limits)):
+            entries.append(("Possible values", " to ".join(map(plain_number, estimate.limits))))
+        if estimate.classes is not None:
+            entries.append(("Classes", " and ".join(f"{size:,}" for size in estimate.classes)))
         return entries
 
     @property
     def useless(self) -> str | None:
-        found = self.found
-        if not found.private:
-            return None if found.defined else "It is a ratio whose denominator is 0 for these records."
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.private:
+            return None if estimate.defined else "It is a ratio whose denominator is 0 for these records."
+        if not estimate.defined:
             return "A denominator cannot be told from noise. Use a larger privacy budget or more records."
-        if found.interval() == found.limits:
+        if estimate.interval() == estimate.limits:
             return "Every possible value is consistent with this answer. Use a larger privacy budget or more records."
         return None
 
     def tables(self, exact: Any) -> list[Html]:
         """The value and the parts of its error."""
-        found = self.found
-        if not found.defined:
+        estimate = self.estimate
+        if not estimate.defined:
             return []
-        numbers = [("Value", found.value)]
+        numbers = [("Value", estimate.value)]
         if exact is not None:
-            numbers.append(("True value of these records", exact.found.value))
-        numbers.append(("Total error", found.total_error))
-        if found.private:
-            noise = "from noise, choice of pairs and sampling" if found.sampling_is_included else "from randomization"
-            numbers.append((noise, found.randomization_error))
-        if found.sampling_error is not None:
-            numbers.append((f"from sampling{', at most' * found.sampling_is_a_bound}", found.sampling_error))
-        if found.quantization > 0:
-            numbers.append(("from rounding, at most", found.quantization))
+            numbers.append(("True value of these records", exact.estimate.value))
+        numbers.append(("Total error", estimate.total_error))
+        if estimate.private:
+            noise = (
+                "from noise, choice of pairs and sampling" if estimate.sampling_is_included else "from randomization"
+            )
+            numbers.append((noise, estimate.randomization_error))
+        if estimate.sampling_error is not None:
+            numbers.append((f"from sampling{', at most' * estimate.sampling_is_a_bound}", estimate.sampling_error))
+        if estimate.quantization > 0:
+            numbers.append(("from rounding, at most", estimate.quantization))
         rows: list[Row] = [(name, [plain_number(value)]) for name, value in numbers]
-        return [table("Value and errors", ("Number", "Released" if found.private else "Exact"), rows)]
+        return [table("Value and errors", ("Number", "Released" if estimate.private else "Exact"), rows)]
 
 
 def _between(ends: tuple[float, float]) -> str:

@@ -63,13 +63,13 @@ def _factor(degree: int) -> list[list[float]]:
 def _orthonormal(splines: Float64, degree: int) -> Float64:
     """R^-1 times the rows, by forward substitution; R is banded."""
     factor = _factor(degree)
-    found = np.empty_like(splines)
+    result = np.empty_like(splines)
     for row in range(degree + 1):
         rest = splines[row].copy()
         for k in range(max(0, row - 3), row):
-            rest -= factor[row][k] * found[k]
-        found[row] = rest / factor[row][row]
-    return found
+            rest -= factor[row][k] * result[k]
+        result[row] = rest / factor[row][row]
+    return result
 
 
 def _offsets(u: Float64, degree: int) -> Float64:
@@ -161,27 +161,27 @@ def _legendre_values(u: Float64, degree: int) -> Float64:
 
 def _legendre_integrals(u: Float64, degree: int) -> Float64:
     table = legendre_polynomials(u, degree + 1)
-    found = np.empty((degree + 1, len(u)))
-    found[0] = (1 - u) / math.sqrt(2)
+    result = np.empty((degree + 1, len(u)))
+    result[0] = (1 - u) / math.sqrt(2)
     for k in range(1, degree + 1):
-        found[k] = (table[k - 1] - table[k + 1]) / math.sqrt(2 * (2 * k + 1))
-    return found
+        result[k] = (table[k - 1] - table[k + 1]) / math.sqrt(2 * (2 * k + 1))
+    return result
 
 
 def _cosine_values(u: Float64, degree: int) -> Float64:
-    found = np.empty((degree + 1, len(u)))
-    found[0] = 1 / math.sqrt(2)
+    result = np.empty((degree + 1, len(u)))
+    result[0] = 1 / math.sqrt(2)
     for k in range(1, degree + 1):
-        found[k] = cos_pi(k * (1 + u) / 2)
-    return found
+        result[k] = cos_pi(k * (1 + u) / 2)
+    return result
 
 
 def _cosine_integrals(u: Float64, degree: int) -> Float64:
-    found = np.empty((degree + 1, len(u)))
-    found[0] = (1 - u) / math.sqrt(2)
+    result = np.empty((degree + 1, len(u)))
+    result[0] = (1 - u) / math.sqrt(2)
     for k in range(1, degree + 1):
-        found[k] = sin_pi(k * (1 + u) / 2) * (-2 / (k * math.pi))
-    return found
+        result[k] = sin_pi(k * (1 + u) / 2) * (-2 / (k * math.pi))
+    return result
 
 
 def _sine_values(u: Float64, degree: int) -> Float64:
@@ -258,11 +258,11 @@ def to_moments(degree: int) -> Float64:
 
 def powers(u: Float64, degree: int) -> Float64:
     """u, u^2, ..., u^(degree + 1), shape (degree + 1, n)."""
-    found = np.empty((degree + 1, len(u)))
-    found[0] = u
+    result = np.empty((degree + 1, len(u)))
+    result[0] = u
     for k in range(degree):
-        found[k + 1] = found[k] * u
-    return found
+        result[k + 1] = result[k] * u
+    return result
 
 
 # --- The form of a projection
@@ -531,16 +531,16 @@ def integer_features(form: Form, size: int, bits: int) -> Int64:
     """Round 2^bits W c(u) at the bins' middles, shape (M, N); the same on every machine, read only."""
     middles = (2 * np.arange(size, dtype=np.float64) + 1 - size) / size
     rows = form.record(middles)
-    found = np.empty(rows.shape, dtype=np.int64)
+    result = np.empty(rows.shape, dtype=np.int64)
     for number, weights in enumerate(whitening(form)):
         # in this order and no other: a matrix product adds in one that depends on the machine
         whitened = np.zeros(size)
         for weight, row in zip(weights, rows, strict=True):
             if weight:
                 whitened += weight * row
-        found[number] = np.rint(whitened * 2.0**bits)
-    found.flags.writeable = False
-    return found
+        result[number] = np.rint(whitened * 2.0**bits)
+    result.flags.writeable = False
+    return result
 
 
 def certified_change(form: Form, bits: int, *, replaced: bool | None = None) -> Fraction:

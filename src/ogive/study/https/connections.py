@@ -372,9 +372,9 @@ FAILED = "nothing more can be stored; find out why a write to the disk failed, a
 
 def exact(*, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette] | None = None) -> Starlette:
     """An application whose paths are taken as they are: a redirect would name the host that the client has named."""
-    found = Starlette(routes=routes, lifespan=lifespan)
-    found.router.redirect_slashes = False
-    return found
+    result = Starlette(routes=routes, lifespan=lifespan)
+    result.router.redirect_slashes = False
+    return result
 
 
 @contextlib.asynccontextmanager

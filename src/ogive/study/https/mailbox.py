@@ -46,15 +46,15 @@ def read(response: httpx.Response, most: int) -> bytes:
     """The body of a streamed response as it was sent, in a time that its length allows."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise Unavailable("it sent something packed, which nobody asked for")
-    found = bytearray()
+    result = bytearray()
     begun = time.monotonic()
     for chunk in response.iter_raw():
-        found += chunk
-        if len(found) > most:
+        result += chunk
+        if len(result) > most:
             raise Unavailable(f"it sent more than the {most} bytes that an answer may have")
-        if time.monotonic() - begun > _FIRST_SECONDS + len(found) / LEAST_RATE:
+        if time.monotonic() - begun > _FIRST_SECONDS + len(result) / LEAST_RATE:
             raise Unavailable("its answer came too slowly")
-    return bytes(found)
+    return bytes(result)
 
 
 class Mailbox:
@@ -71,8 +71,8 @@ class Mailbox:
 
     def question(self) -> bytes | None:
         """What the party is to answer now; None if there is nothing to do."""
-        status, found = self._post("question", b"", {"wait": str(self._wait)})
-        return found if status == 200 else None
+        status, result = self._post("question", b"", {"wait": str(self._wait)})
+        return result if status == 200 else None
 
     def leave(self, reply: bytes) -> bool:
         """Leave the party's reply; False if it is no reply to what the party is asked now."""
@@ -81,13 +81,13 @@ class Mailbox:
 
     def _post(self, what: str, body: bytes, parameters: dict[str, str]) -> tuple[int, bytes]:
         with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
-            found = read(response, LONGEST)
+            result = read(response, LONGEST)
         self._keep_to(response.headers.get(STEP, ""))
         if response.status_code == 401:
             raise UnknownToken("the coordinator does not accept this party's token; ask for a new one")
         if response.status_code not in (200, 204, 409, 413):
             raise Unavailable(f"it answered {response.status_code}")
-        return response.status_code, found
+        return response.status_code, result
 
     def _keep_to(self, step: str) -> None:
         """Wait as long as steps of so many seconds allow; of the usual length where the service does not say."""

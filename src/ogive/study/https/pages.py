@@ -36,8 +36,8 @@ class Released:
     picture: str | None
 
     @staticmethod
-    def of(found: dict[str, Any]) -> Released:
-        estimate = read_recorded(found)
+    def of(result: dict[str, Any]) -> Released:
+        estimate = read_recorded(result)
         assert estimate.provenance is not None, "releases of a study have one"
         try:
             picture = chart_svg(estimate)
@@ -64,8 +64,8 @@ def by_hour(caption: str, heading: str, counts: list[list[int]]) -> Html:
     return table(caption, ("hour (UTC)", heading), rows or [("none", ("0",))])
 
 
-def release_page(name: str, found: dict[str, Any]) -> str:
-    return render_report([read_recorded(found)], title=name)
+def release_page(name: str, result: dict[str, Any]) -> str:
+    return render_report([read_recorded(result)], title=name)
 
 
 def release_link(release: dict[str, Any]) -> Html:
@@ -104,22 +104,22 @@ class Results:
         for each in states:
             name = each["name"]
             if each["state"] == "released" and name not in self._pictured:
-                found = await run_in_threadpool(self._find, name)
-                if found is not None:
-                    self._pictured[name] = await run_in_threadpool(Released.of, found)
+                result = await run_in_threadpool(self._find, name)
+                if result is not None:
+                    self._pictured[name] = await run_in_threadpool(Released.of, result)
         return self._pictured
 
     async def _json(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._find, request.path_params["name"])
-        return _none() if found is None else JSONResponse(found)
+        result = await run_in_threadpool(self._find, request.path_params["name"])
+        return _none() if result is None else JSONResponse(result)
 
     async def _page(self, request: Request) -> Response:
         name = request.path_params["name"]
-        found = await run_in_threadpool(self._find, name)
-        if found is None:
+        result = await run_in_threadpool(self._find, name)
+        if result is None:
             return _none()
-        if name not in self._pages or self._pages[name][0] != found:
-            self._pages[name] = found, await run_in_threadpool(release_page, name, found)
+        if name not in self._pages or self._pages[name][0] != result:
+            self._pages[name] = result, await run_in_threadpool(release_page, name, result)
         return html(self._pages[name][1])
 
 
@@ -275,5 +275,5 @@ class Taking(Shell):
 
 
 def in_state(told: dict[str, Any], *states: str) -> dict[str, int]:
-    found = [each["state"] for each in told["releases"]]
-    return {f'releases{{state="{state}"}}': found.count(state) for state in states}
+    results = [each["state"] for each in told["releases"]]
+    return {f'releases{{state="{state}"}}': results.count(state) for state in states}

@@ -104,11 +104,11 @@ class Participants:
         written, _, secret = token.partition("-")
         if not (written.isascii() and written.isdecimal() and len(written) <= len(str(MOST))):
             raise NotEnrolledError
-        found, asked = int(written), _digest(int(written), secret)
-        kept = self._digests[found * _DIGEST_BYTES : (found + 1) * _DIGEST_BYTES]
+        result, asked = int(written), _digest(int(written), secret)
+        kept = self._digests[result * _DIGEST_BYTES : (result + 1) * _DIGEST_BYTES]
         if not hmac.compare_digest(kept, asked):
             raise NotEnrolledError
-        return found
+        return result
 
     @staticmethod
     def read(path: Path, description: Description) -> Participants:
@@ -117,10 +117,10 @@ class Participants:
         front, digests = data[:_FRONT], data[_FRONT:]
         if not front.startswith(_MAGIC) or len(front) < _FRONT or len(digests) % _DIGEST_BYTES:
             raise ParameterError(f"{plain(path)} is no list of who may report; ogive local devices makes one")
-        found = Participants(digests)
-        if front != _MAGIC + description.digest or len(found) > description.participants:
+        result = Participants(digests)
+        if front != _MAGIC + description.digest or len(result) > description.participants:
             raise ParameterError(f"{plain(path)} is the list of another collection")
-        return found
+        return result
 
 
 def equip(folder: Path, description: Description, *, count: int, hosts: tuple[str, ...]) -> None:

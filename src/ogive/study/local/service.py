@@ -93,15 +93,15 @@ class ReleasedFile:
         self._found = self._released = None
         try:
             with self._path.open("rb") as file:
-                found = json.loads(file.read(_MOST))
-            estimate = read_recorded(found)
+                result = json.loads(file.read(_MOST))
+            estimate = read_recorded(result)
         except (OSError, ValueError, OgiveError) as problem:
             LOG.warning("%s is not shown: it holds no estimate (%s)", plain(self._path), plain(problem)[:200])
             return
         if estimate.provenance is None or estimate.provenance.trust != "local":
             LOG.warning("%s is not shown: it is no estimate of local reports", plain(self._path))
             return
-        self._found, self._released = found, Released.of(found)
+        self._found, self._released = result, Released.of(result)
 
 
 # --- Pages for owners, with a form that makes their report, and of the status

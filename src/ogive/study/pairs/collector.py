@@ -158,15 +158,15 @@ class History:
 
 def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
     users, pairs = study.design.users, study.design.pairs
-    found = []
+    results = []
     for number, data in enumerate(written):
         reader = Reader(data, "kept pass")
         seed = reader.take(SEED_BYTES)
         bits = read_bits(reader.take(reader.left), users + len(pairs))
         told = Departures(number, seed, bits[:users], bits[users:])
         pairs = np.concatenate([pairs, told.pairs(study, pairs)])
-        found.append(told)
-    return found
+        results.append(told)
+    return results
 
 
 # --- The aggregator, which goes through all pairs
@@ -271,8 +271,8 @@ class Collector:
 
     def changes(self) -> History:
         """What has changed since this was last called, to be stored before what was said leaves."""
-        found, self._changes = self._changes, History()
-        return found
+        result, self._changes = self._changes, History()
+        return result
 
     @property
     def everybody(self) -> bool:

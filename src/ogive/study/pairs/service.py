@@ -73,13 +73,13 @@ def end(kept: Kept, answer: Answer | None, reason: str) -> None:
 
 
 def answer(kept: Kept) -> Answer | None:
-    found = kept.get(_ANSWER)
-    return None if found is None else read_answer(Reader(found, "kept answer"))
+    result = kept.get(_ANSWER)
+    return None if result is None else read_answer(Reader(result, "kept answer"))
 
 
 def ended(kept: Kept) -> str | None:
-    found = kept.get(_OVER)
-    return None if found is None else found.decode()
+    result = kept.get(_OVER)
+    return None if result is None else result.decode()
 
 
 def state_of(kept: Kept) -> str:
@@ -186,12 +186,12 @@ class PairsService(Shell):
                 await asyncio.sleep(PAUSE)
 
     async def _keep(self, collected: Collected) -> None:
-        found, reason = None, ""
+        result, reason = None, ""
         try:
-            found = self._meeting.answer(collected)
+            result = self._meeting.answer(collected)
         except OgiveError as problem:
             reason = str(problem)
-        await self._stored(lambda kept: end(kept, found, reason))
+        await self._stored(lambda kept: end(kept, result, reason))
         LOG.info("%d pairs were opened, %d lost; %s", len(collected.outputs), len(collected.lost), reason or "released")
 
     def read(self) -> tuple[str, str | None]:
@@ -218,10 +218,10 @@ class PairsService(Shell):
 
     def result(self, name: str) -> dict[str, Any] | None:
         with self._store.read() as kept:
-            found = answer(kept)
-        if found is None or name != self._meeting.study.releases[0].name:
+            results = answer(kept)
+        if results is None or name != self._meeting.study.releases[0].name:
             return None
-        return self._meeting.estimate(found).to_dict()
+        return self._meeting.estimate(results).to_dict()
 
     def fault(self) -> str | None:
         return "no more pairs compute; start the service again" if self._failed else None

@@ -85,10 +85,10 @@ class _Served:
         self._websocket = websocket
 
     async def receive(self) -> bytes | None:
-        found = await self._websocket.receive()
-        if found["type"] != "websocket.receive":
+        result = await self._websocket.receive()
+        if result["type"] != "websocket.receive":
             return None
-        frame: bytes | None = found.get("bytes")
+        frame: bytes | None = result.get("bytes")
         return b"" if frame is None else frame  # a text is no frame
 
     async def send(self, frame: bytes) -> None:

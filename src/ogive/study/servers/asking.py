@@ -99,8 +99,8 @@ class Peer:
         self._sealing = sealing_key(node.key)
 
     def count(self, what: str, blobs: Sequence[bytes] = (), **fields: Any) -> int:
-        found, _ = self.ask(what, blobs, **fields)
-        count = found.get("count")
+        result, _ = self.ask(what, blobs, **fields)
+        count = result.get("count")
         if not isinstance(count, int) or count < 0:
             raise PeerError(f"server {self.number} answered without a number")
         return count
@@ -111,15 +111,15 @@ class Peer:
         node, study = self._node, self._node.study
         request = pack({"ask": what, "nonce": secrets.token_hex(_NONCE_BYTES), **fields}, blobs)
         response = self._carrier.carry(_enclosed(node, request, self.number))
-        found, parts = unpack(_disclosed(node, response, self.number, self._sealing))
-        if found.get("to") != hashlib.sha256(request).hexdigest():
+        result, parts = unpack(_disclosed(node, response, self.number, self._sealing))
+        if result.get("to") != hashlib.sha256(request).hexdigest():
             raise PeerError(f"server {self.number} answered another request")
-        if "refused" in found:
-            reason = f"server {study.servers[self.number].name}: {_heard(found['refused'])}"
-            raise UnsupportedError(reason) if found.get("final") else PeerError(reason)
+        if "refused" in result:
+            reason = f"server {study.servers[self.number].name}: {_heard(result['refused'])}"
+            raise UnsupportedError(reason) if result.get("final") else PeerError(reason)
         if len(parts) != wanted:
             raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {wanted} were expected")
-        return found, parts
+        return result, parts
 
 
 class Answering:
@@ -204,13 +204,13 @@ class Answering:
         others = [number for number in range(len(node.study.servers)) if number != node.number]
         if len(blobs) != len(others):
             raise PeerError(f"there are {len(blobs)} messages, and {len(others)} other servers")
-        found = []
+        results = []
         for sender, blob in zip(others, blobs, strict=True):
             if blob and sender != LEADER:
                 blob = _disclosed(node, blob, sender, self._sealing)
             if blob:
-                found.append(blob)
-        return found
+                results.append(blob)
+        return results
 
 
 # --- The connection of server 0 to another server
@@ -417,8 +417,8 @@ class Leader:
     def _tell(self) -> None:
         """Tell the other servers all answers to what was opened, so that they have the sums, too."""
         with self._store.read() as kept:
-            found = untold(kept)
-        for release, query, messages in found:
+            result = untold(kept)
+        for release, query, messages in result:
             self._others(partial(Peer.ask, what="opened", blobs=messages, release=release, query=query))
             with self._store.write() as kept:
                 kept.drop_one(f"untold/{release}/{query}")
@@ -436,13 +436,13 @@ class Leader:
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
         """One round of messages; also whether it was the last."""
-        (own, done), found = self._everywhere(
+        (own, done), result = self._everywhere(
             lambda: self.node.take([blob for blob in _received(sent, 0) if blob]),
             lambda peer: peer.ask("take", _received(sent, peer.number), wanted=len(self._peers)),
         )
-        if any(fields.get("done") != done for fields, _ in found):
+        if any(fields.get("done") != done for fields, _ in result):
             raise PeerError("the servers are not at the same step; all begin anew")
-        return own, [blobs for _, blobs in found], done
+        return own, [blobs for _, blobs in result], done
 
     def _others(self, call: Callable[[Peer], T]) -> list[T]:
         return _results([self._threads.submit(call, peer) for peer in self._peers])
@@ -451,17 +451,17 @@ class Leader:
         here = self._threads.submit(own)
         there = [self._threads.submit(others, peer) for peer in self._peers]
         wait([here])
-        found = _results(there)
-        return here.result(), found
+        result = _results(there)
+        return here.result(), result
 
 
 def _sent(own: Messages, others: Sequence[Sequence[bytes]], servers: int) -> _Sent:
     """Messages by sender and receiver; those of others are one for each server but the sender, in order."""
-    found = {(0, receiver): own.get(receiver, b"") for receiver in range(1, servers)}
+    result = {(0, receiver): own.get(receiver, b"") for receiver in range(1, servers)}
     for sender, blobs in enumerate(others, 1):
         receivers = [number for number in range(servers) if number != sender]
-        found |= {(sender, receiver): blob for receiver, blob in zip(receivers, blobs, strict=True)}
-    return found
+        result |= {(sender, receiver): blob for receiver, blob in zip(receivers, blobs, strict=True)}
+    return result
 
 
 def _received(sent: _Sent, receiver: int) -> list[bytes]:

@@ -93,8 +93,8 @@ def opened_messages(study: ServersStudy, server: int, folder: Path, number: int)
 def opened_groups(path: Path) -> list[tuple[int, int]]:
     """The row groups of a file of opened uploads in which there are any, and how many."""
     with _read(path) as file:
-        found = [(group, file.metadata.row_group(group).num_rows) for group in range(file.metadata.num_row_groups)]
-    return [(group, rows) for group, rows in found if rows]
+        result = [(group, file.metadata.row_group(group).num_rows) for group in range(file.metadata.num_row_groups)]
+    return [(group, rows) for group, rows in result if rows]
 
 
 def opened_rows(path: Path, form: Singles, group: int) -> UInt8:
@@ -271,12 +271,12 @@ def merge_parts(parts: Sequence[UploadPart], results: Iterable[tuple[int, bytes]
     asked = parts[0].asked
     collected = _form(asked).collected
     layout, modulus = collected.layout, collected.modulus
-    found = one_each([part.number for part in parts], results)
+    result = one_each([part.number for part in parts], results)
     total = np.zeros(len(asked.blocks) // 8 + layout.groups, np.uint64)
     forms = []
     for part in parts:
         vectors = int(_bits(part).sum()) * layout.vectors
-        reader = Reader(found[part.number], f"result of part {part.number}")
+        reader = Reader(result[part.number], f"result of part {part.number}")
         own = reader.array(asked.forms * vectors, "<u8").astype(np.uint64)
         sums = reader.array(total.size, "<u8").astype(np.uint64)
         reader.finish()
@@ -304,13 +304,13 @@ class Elsewhere:
             parts = self._parts(ends, weights, counted)
             if not parts:
                 return None
-            found = merge_parts(parts, self._workers(evaluate_part, parts))
+            result = merge_parts(parts, self._workers(evaluate_part, parts))
         except Exception as problem:
             name, said = type(problem).__name__, plain(" ".join(str(problem).split()))[:_LONGEST_SAID]
             LOG.warning("workers failed, so this server evaluates all uploads itself: %s: %s", name, said)
             return None
         LOG.info("workers evaluated all parts, %d in number", len(parts))
-        return found
+        return result
 
     def _parts(self, ends: Int64, weights: UInt64, counted: Sequence[Bool]) -> list[UploadPart]:
         """The row groups, divided among parts in each of which somebody counts."""
@@ -321,13 +321,13 @@ class Elsewhere:
             raise ParameterError(f"the row groups of {self._path.name} are not those that were read")
         largest = max((rows for _, rows in groups), default=1)
         size = max(1, min(_PART_WORK // (largest * ends.size), _PART_GROUPS))
-        found: list[UploadPart] = []
+        result: list[UploadPart] = []
         for start in range(0, len(groups), size):
             mask = np.concatenate(counted[start : start + size])
             if mask.any():
                 some, bits = tuple(groups[start : start + size]), np.packbits(mask).tobytes()
-                found.append(UploadPart(len(found), asked, str(self._path), some, bits, self._stamp))
-        return found
+                result.append(UploadPart(len(result), asked, str(self._path), some, bits, self._stamp))
+        return result
 
 
 @lru_cache(maxsize=4)

@@ -32,8 +32,8 @@ def request(store: Store, study: ServersStudy, name: str) -> None:
 
 
 def closed(kept: Kept) -> int | None:
-    found = kept.get(CLOSED)
-    return None if found is None else int.from_bytes(found, "little")
+    result = kept.get(CLOSED)
+    return None if result is None else int.from_bytes(result, "little")
 
 
 def refuse(kept: Kept, name: str, reason: str) -> None:
@@ -43,8 +43,8 @@ def refuse(kept: Kept, name: str, reason: str) -> None:
 
 
 def refused(kept: Kept, name: str) -> str | None:
-    found = kept.get(f"refused/{name}")
-    return None if found is None else found.decode()
+    result = kept.get(f"refused/{name}")
+    return None if result is None else result.decode()
 
 
 def is_requested(kept: Kept, name: str) -> bool:
@@ -56,8 +56,8 @@ def end(kept: Kept, name: str, reason: str) -> None:
 
 
 def ended(kept: Kept, name: str) -> str | None:
-    found = kept.get(f"over/{name}")
-    return None if found is None else found.decode()
+    result = kept.get(f"over/{name}")
+    return None if result is None else result.decode()
 
 
 def answers(kept: Kept, name: str) -> tuple[Answer, ...]:
@@ -66,14 +66,14 @@ def answers(kept: Kept, name: str) -> tuple[Answer, ...]:
 
 def untold(kept: Kept) -> list[tuple[int, int, list[bytes]]]:
     """Releases, queries and answers of which some server may not have been told, in order."""
-    found = []
+    results = []
     for name in kept.names("untold/"):
         _, number, query = name.split("/")
         reader, messages = Reader(kept.get(name) or b"", "kept answers"), []
         while reader.left:
             messages.append(reader.take(reader.number(4)))
-        found.append((int(number), int(query), messages))
-    return sorted(found)
+        results.append((int(number), int(query), messages))
+    return sorted(results)
 
 
 def estimate(study: ServersStudy, number: int, opened: Sequence[Answer]) -> Estimate | None:

@@ -76,10 +76,10 @@ class OwnUploads(TrustModel):
         return self._servers()[0].clients
 
     def data_digest(self) -> bytes:
-        found = hashlib.sha256(b"ogive uploads\n")
+        result = hashlib.sha256(b"ogive uploads\n")
         for server in self._servers():
-            found.update(_set_of(server))
-        return found.digest()
+            result.update(_set_of(server))
+        return result.digest()
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnAnswers:
         return OwnAnswers(self._study, self._servers(), secret, self._noise)
@@ -204,8 +204,8 @@ class Node:
     @property
     def clients(self) -> int | None:
         with self._store.read() as kept:
-            found = kept.get(_CLIENTS)
-        return None if found is None else int.from_bytes(found, "little")
+            result = kept.get(_CLIENTS)
+        return None if result is None else int.from_bytes(result, "little")
 
     @property
     def left_out(self) -> int:
@@ -258,8 +258,8 @@ class Node:
                 raise
 
     def step(self, release: int) -> Step | None:
-        found = course(self.study, self.study.releases[release], self.answers(release))
-        return found if isinstance(found, Step) else None
+        result = course(self.study, self.study.releases[release], self.answers(release))
+        return result if isinstance(result, Step) else None
 
     def answers(self, release: int) -> tuple[Answer, ...]:
         with self._store.read() as kept:
@@ -349,10 +349,10 @@ class Node:
 
     def estimate(self, release: int) -> Estimate | None:
         if release not in self._estimates:
-            found = estimate(self.study, release, self.answers(release))
-            if found is None:
+            result = estimate(self.study, release, self.answers(release))
+            if result is None:
                 return None
-            self._estimates[release] = found
+            self._estimates[release] = result
         return self._estimates[release]
 
     def states(self) -> list[dict[str, Any]]:
@@ -476,12 +476,12 @@ class Node:
         )
 
     def _record(self, release: int) -> None:
-        found = self.estimate(release)
-        if found is None:
+        result = self.estimate(release)
+        if result is None:
             return
         reserved = self._account.reserved(self._payment(release).question)
         if reserved is not None:
-            reserved.record(found.to_dict())
+            reserved.record(result.to_dict())
 
 
 def _state(number: int) -> str:

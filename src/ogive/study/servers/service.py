@@ -288,12 +288,12 @@ def serve(
     study = study if isinstance(study, ServersStudy) else ServersStudy.read(study)
     key = key if isinstance(key, Ed25519PrivateKey) else load_key(Path(key))
     folder = Path(store)
-    found = study.number_of(key.public_key().public_bytes_raw())
-    if number not in (None, found):
+    result = study.number_of(key.public_key().public_bytes_raw())
+    if number not in (None, result):
         raise ParameterError(
-            f"the key is that of server {found}, {study.servers[found].name}, and `number` is {number}"
+            f"the key is that of server {result}, {study.servers[result].name}, and `number` is {number}"
         )
-    number = found
+    number = result
     if number != LEADER and connect_to:
         raise ParameterError(f"server 0, {study.servers[LEADER].name}, connects to the others; leave out --connect-to")
     lists = [Path(each) for each in enrolled or [list_name(study.servers[number].name)]]

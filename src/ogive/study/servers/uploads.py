@@ -343,8 +343,8 @@ def credential(token: str, *, study: bytes, server: int) -> bytes:
 
 
 def enrolled(tokens: Iterable[str], study: ServersStudy, server: int) -> bytes:
-    found = sorted({_digest(credential(token, study=study.digest, server=server)) for token in tokens})
-    return _LIST + study.digest + number(server)[:4] + b"".join(found)
+    result = sorted({_digest(credential(token, study=study.digest, server=server)) for token in tokens})
+    return _LIST + study.digest + number(server)[:4] + b"".join(result)
 
 
 class Enrolled:
@@ -380,8 +380,8 @@ class Enrolled:
 
     @staticmethod
     def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:
-        found = b"".join(_read(path, study, server) for path in paths)
-        each = {found[start : start + DIGEST_BYTES] for start in range(0, len(found), DIGEST_BYTES)}
+        result = b"".join(_read(path, study, server) for path in paths)
+        each = {result[start : start + DIGEST_BYTES] for start in range(0, len(result), DIGEST_BYTES)}
         return Enrolled(b"".join(sorted(each)))
 
 

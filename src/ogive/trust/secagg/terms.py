@@ -180,11 +180,11 @@ class Contribution:
         return query.totals(self.sums(query.aggregate), Adjacency.REPLACE) or ()
 
     def context(self, query: LinearQuery) -> bytes:
-        found = hashlib.sha256(b"ogive secure aggregation 3\n")
+        result = hashlib.sha256(b"ogive secure aggregation 3\n")
         for value in (self._terms.parties, self._terms.honest, self._number):
-            found.update(value.to_bytes(8, "big"))
-        found.update(query.digest(self.sums(query.aggregate), self._adjacency))
-        return found.digest()
+            result.update(value.to_bytes(8, "big"))
+        result.update(query.digest(self.sums(query.aggregate), self._adjacency))
+        return result.digest()
 
     def vector(self, query: LinearQuery, *, key: bytes, context: bytes) -> UInt64:
         """The party's exact integers and its share of the noise, modulo 2^64; shape (length,).

@@ -200,10 +200,10 @@ class Parts:
             of shape (blocks + groups,).
         """
         if self.keys is not None:
-            found = evaluate_weighed(
+            result = evaluate_weighed(
                 self.keys, self.collected.points(ends), weights, server=self.server, threads=threads
             )
-            return found.forms, self._blocks(found.sums)
+            return result.forms, self._blocks(result.sums)
         assert self.tables is not None
         forms, columns = self.tables.weighed(weights, vectors=self.collected.layout.vectors)
         return forms, self._folded(columns, ends)
@@ -340,12 +340,12 @@ class Singles:
     def _parts(self) -> tuple[_Part, ...]:
         collected, server = self.collected, self.server
         servers, vectors = collected.uploads.servers, collected.layout.vectors
-        found = []
+        results = []
         if collected.keys is not None:
             shape, study = collected.keys, collected.binding("keys", self.session)
             level = (SEED_BYTES, shape.dtype.itemsize, 1)
             widths = (SEED_BYTES, *level * shape.levels, shape.dtype.itemsize * shape.leaf_values)
-            found.append(_Part(vectors, lambda count: front(shape, study, count), widths))
+            results.append(_Part(vectors, lambda count: front(shape, study, count), widths))
 
         def shares(shape: ShareShape, name: str) -> _Part:
             study = collected.binding(name, self.session)
@@ -354,11 +354,11 @@ class Singles:
             return _Part(vectors, lambda count: tables.front(shape, study, server, servers, count), widths)
 
         if collected.tables is not None:
-            found.append(shares(collected.tables, "tables"))
+            results.append(shares(collected.tables, "tables"))
         if collected.material is not None:
-            found.append(shares(collected.material, "material"))
-        found.append(_Part(1, lambda count: b"", (HASH_BYTES * (servers - 1),)))
-        return tuple(found)
+            results.append(shares(collected.material, "material"))
+        results.append(_Part(1, lambda count: b"", (HASH_BYTES * (servers - 1),)))
+        return tuple(results)
 
     @cached_property
     def _template(self) -> UInt8:

@@ -137,11 +137,11 @@ class SemiHonestLabeling:
 
     def _opened(self, passed: Bool) -> None:
         """Note which of the queries that were checked pass, up to the last that may be answered."""
-        found = np.where(passed, ANSWERED, REFUSED)
+        result = np.where(passed, ANSWERED, REFUSED)
         left = self._comparison.query.max_answers - int((self.statuses == ANSWERED).sum())
         if passed.sum() >= left:
-            found[np.flatnonzero(passed)[left - 1] + 1 :] = NOT_ASKED
-        self.statuses[self._asked] = found
+            result[np.flatnonzero(passed)[left - 1] + 1 :] = NOT_ASKED
+        self.statuses[self._asked] = result
 
     # one session
 

@@ -72,21 +72,21 @@ def _read_answers(
     """From each server, in order, whom it counted, and the rest of its answer to a question."""
     servers = range(collected.uploads.servers)
     inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
-    found: dict[int, tuple[bytes, bytes]] = {}
+    results: dict[int, tuple[bytes, bytes]] = {}
     for message in messages:
         header, body = inbox.read(
             message, kind=ANSWER, session=session, round=0, sequence=None, longest=2 * _DIGEST_BYTES + longest
         )
-        if header.sender in found:
+        if header.sender in results:
             raise PeerError(f"server {header.sender} answered twice")
         clients, asked, rest = body[:_DIGEST_BYTES], body[_DIGEST_BYTES:][:_DIGEST_BYTES], body[2 * _DIGEST_BYTES :]
         if asked != question or header.sequence != question_number(question):
             raise PeerError(f"the answer of server {header.sender} is to another question")
-        found[header.sender] = clients, rest
-    missing = set(servers) - set(found)
+        results[header.sender] = clients, rest
+    missing = set(servers) - set(results)
     if missing:
         raise PeerError(f"server {min(missing)} has not answered")
-    return {server: found[server] for server in servers}
+    return {server: results[server] for server in servers}
 
 
 def opened_labels(
@@ -97,10 +97,10 @@ def opened_labels(
     queries, classes = query.ballots.shape
     digits = (classes - 1).bit_length()
     longest = queries + -(-query.max_answers * digits // 8)
-    found = _read_answers(messages, collected, session=session, question=question, longest=longest)
+    result = _read_answers(messages, collected, session=session, question=question, longest=longest)
     (counted, statuses, own), (also_counted, also_statuses, others) = (
         (clients, Reader(rest, f"answer of server {server}").array(queries, "<i1").astype(np.int64), rest[queries:])
-        for server, (clients, rest) in found.items()
+        for server, (clients, rest) in result.items()
     )
     if counted != also_counted:
         raise PeerError("the servers did not count the same clients; their answers have no labels in common")
@@ -193,8 +193,8 @@ class ServersOpening(Opening[ServedQuery]):
             self._cut_off = False
             self._compared = True
             halves = [
-                server.answer_labels(query, self._adjacency, found)
-                for server, found in zip(servers, labelings, strict=True)
+                server.answer_labels(query, self._adjacency, each)
+                for server, each in zip(servers, labelings, strict=True)
             ]
             labels = opened_labels(halves, collected, session=session, query=query, adjacency=self._adjacency)
             return Answer(labels, query.totals(pooled, self._adjacency), adding=len(servers))
@@ -232,12 +232,12 @@ class ServersOpening(Opening[ServedQuery]):
     def context(self, query: ServedQuery) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data."""
         self._check(query)
-        found = hashlib.sha256(b"ogive servers 2\n")
+        result = hashlib.sha256(b"ogive servers 2\n")
         settings = repr(self._decided(query.aggregate).digested).encode()
-        found.update(len(settings).to_bytes(8, "big") + settings)
+        result.update(len(settings).to_bytes(8, "big") + settings)
         for sums in self._aggregates(query.aggregate):
-            found.update(query.digest(sums, self._adjacency))
-        return found.digest()
+            result.update(query.digest(sums, self._adjacency))
+        return result.digest()
 
     def _check(self, query: ServedQuery) -> None:
         """Refuse sums that might wrap around, before anybody pays for them."""
@@ -357,14 +357,14 @@ def opened_answer(
     measured, modulus = int(np.prod(shape)), collected.modulus
     count = measured + opened_totals(collected, query, nothing.astype(np.uint64), adjacency).size
     question = question_digest(query, adjacency)
-    found = _read_answers(messages, collected, session=session, question=question, longest=8 * count)
+    result = _read_answers(messages, collected, session=session, question=question, longest=8 * count)
     total = np.zeros(count, np.uint64)
-    for server, (_, rest) in found.items():
+    for server, (_, rest) in result.items():
         shares = np.frombuffer(rest, "<u8").astype(np.uint64) if len(rest) == 8 * count else None
         if shares is None or (modulus < 1 << 64 and count and shares.max() >= modulus):
             raise PeerError(f"the answer of server {server} is not {count} numbers below the modulus")
         total = added(total, shares, modulus)
-    if len({clients for clients, _ in found.values()}) > 1:
+    if len({clients for clients, _ in result.values()}) > 1:
         raise PeerError("the servers did not count the same clients; their answers do not add up to anything")
     values = signed(total, modulus)
     totals: tuple[int, ...] | None = tuple(values[measured:].tolist()) or None
@@ -372,7 +372,7 @@ def opened_answer(
         raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
     if totals is None and query.totals(nothing, adjacency) is not None:
         totals = (clients,)
-    return Answer(values[:measured].reshape(shape), totals, adding=len(found), honest=collected.uploads.honest)
+    return Answer(values[:measured].reshape(shape), totals, adding=len(result), honest=collected.uploads.honest)
 
 
 # --- The trust model

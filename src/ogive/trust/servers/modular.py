@@ -60,12 +60,12 @@ def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modu
         adjacency: Which totals are public.
         modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
     """
-    found: list[int] = []
+    results: list[int] = []
     for shift in range(0, (modulus - 1).bit_length(), _TOTALS_BITS):
         limbs = ((shares >> np.uint64(shift)) & np.uint64((1 << _TOTALS_BITS) - 1)).astype(np.int64)
         some = query.totals(limbs, adjacency) or ()
-        found = [before + (each << shift) for before, each in zip(found or [0] * len(some), some, strict=True)]
-    return np.array([each % modulus for each in found], np.uint64)
+        results = [before + (each << shift) for before, each in zip(results or [0] * len(some), some, strict=True)]
+    return np.array([each % modulus for each in results], np.uint64)
 
 
 def _limb_bits(query: LinearQuery, present: Bool) -> int:

@@ -165,11 +165,11 @@ class Server:
             raise ParameterError("the set is formed once, after the uploads are frozen")
         heard = self._read(messages, FROZEN, 0)
         common = self._gathered.common([read_names(names) for _, names in heard])
-        found = digest(HashDomain.SERVERS_SET, self.session, common.tobytes())
+        result = digest(HashDomain.SERVERS_SET, self.session, common.tobytes())
         if self.state is not None:
-            if self.state.frozen and self.state.uploads != found:
+            if self.state.frozen and self.state.uploads != result:
                 raise PeerError("the uploads are not those with which this server began")
-            self.state = dataclasses.replace(self.state, uploads=found)
+            self.state = dataclasses.replace(self.state, uploads=result)
         self._gathered.keep(common)
         self._agreed = True
         if self.left_out:
@@ -215,11 +215,11 @@ class Server:
             channel=Channel(partial(self._message, LABELS, other), self._read_labels),
         )
 
-    def answer_labels(self, query: LabelsQuery, adjacency: Adjacency, found: SemiHonestLabeling) -> bytes:
-        if not found.done:
+    def answer_labels(self, query: LabelsQuery, adjacency: Adjacency, result: SemiHonestLabeling) -> bytes:
+        if not result.done:
             raise ParameterError("the servers have not computed all labels yet")
         question = question_digest(query, adjacency)
-        said = found.statuses.astype("<i1").tobytes() + write_bits(found.half.ravel())
+        said = result.statuses.astype("<i1").tobytes() + write_bits(result.half.ravel())
         return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + said)
 
     def _prepared(self, query: ServedQuery) -> UInt64:
@@ -359,11 +359,11 @@ class Server:
         forms = np.empty((len(weights), self._gathered.clients * layout.vectors), np.uint64)
         if self._evaluator is not None:
             numbers = self._gathered.numbers
-            found = self._evaluator(ends, weights, [each >= 0 for each in numbers])
-            if found is not None:
+            result = self._evaluator(ends, weights, [each >= 0 for each in numbers])
+            if result is not None:
                 arrived = np.concatenate([np.empty(0, np.int64), *numbers])
-                forms[:, layout.rows(arrived[arrived >= 0])] = found[0]
-                return forms, found[1]
+                forms[:, layout.rows(arrived[arrived >= 0])] = result[0]
+                return forms, result[1]
         total = np.zeros(ends.size + layout.groups, np.uint64)
         for parts, clients in self._gathered:
             forms[:, layout.rows(clients)], sums = parts.evaluated(ends, weights)
@@ -372,18 +372,18 @@ class Server:
 
     def _read(self, messages: Sequence[bytes], kind: int, sequence: int | None) -> list[tuple[Header, bytes]]:
         """Headers and bodies of one message of every other server, in their order."""
-        found: dict[int, tuple[Header, bytes]] = {}
+        results: dict[int, tuple[Header, bytes]] = {}
         for message in messages:
             header, body = self._peers.read(
                 message, kind=kind, session=self.session, round=0, sequence=sequence, longest=self._longest
             )
-            if header.sender in found:
+            if header.sender in results:
                 raise PeerError(f"server {header.sender} sent two messages of one round")
-            found[header.sender] = header, body
-        missing = [server for server in self._others if server not in found]
+            results[header.sender] = header, body
+        missing = [server for server in self._others if server not in results]
         if missing:
             raise PeerError(f"there is no message of server {missing[0]}")
-        return [found[server] for server in self._others]
+        return [results[server] for server in self._others]
 
     def _read_labels(self, message: bytes, sequence: int) -> bytes:
         _, body = self._peers.read(

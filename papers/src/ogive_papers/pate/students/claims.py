@@ -106,12 +106,12 @@ TITLES = (
 
 def lines(summary: Summary) -> list[list[str]]:
     """Students and models without privacy, a line each."""
-    found = []
+    results = []
     for row in (*summary.where(of=STUDENT).rows, *summary.where(of=BASELINE).rows):
         task, cells, taught = _task(row), row.cells, row.setting["of"] == STUDENT
         printed = row_of(task, str(row.setting["row"])).accuracy if taught else BASELINES.get(task.title)
         stands_in = "" if task.printed else f" ({task.title.upper()})"
-        found.append([
+        results.append([
             f"{row.setting['row']}{stands_in}" if taught else f"{task.title}, all private records",
             str(row.setting["learner"]),
             number(cells.get(ANSWERED), 1),
@@ -119,7 +119,7 @@ def lines(summary: Summary) -> list[list[str]]:
             f"{printed:.1f} %" if task.printed and printed else "",
             *accuracy(cells.get(ACCURACY)),
         ])  # fmt: skip
-    return found
+    return results
 
 
 ROUND_TITLES = (
@@ -131,18 +131,18 @@ ROUND_TITLES = (
 
 def round_lines(summary: Summary) -> list[list[str]]:
     """Students of two rounds beside those of one at the same price, a line each."""
-    found = []
+    results = []
     for row in summary.where(of=TWO_ROUNDS).rows:
         task, cells = _task(row), row.cells
         alone = [each.cells for each in summary.where(of=STUDENT, task=task.title, row=task.rounds.row.name).rows]
-        found.append([
+        results.append([
             f"{task.title}, {' + '.join(map(str, task.rounds.asked))} queries",
             number(cells.get(TAUGHT), 1), number(cells.get(OWN), 1), percent(cells.get(RIGHT)),
             *(number(cells.get(name), 3) for name in (PAPER, JOINT, INDEPENDENT)),
             accuracy(cells.get(FIRST))[0], *accuracy(cells.get(ACCURACY)),
             accuracy(alone[0].get(ACCURACY))[0] if alone else "",
         ])  # fmt: skip
-    return found
+    return results
 
 
 def number(cell: Cell | None, digits: int) -> str:

@@ -47,8 +47,8 @@ def digits(path: Path, part: str, most: int | None = None) -> tuple[Float32, Int
     if images.ndim != 3 or len(images) != len(labels):
         raise DataError(f"{plain(path)} is no file of MNIST; that has one label for each image")
     parts = range(0, len(images), _AT_ONCE)
-    found = [directions(upright(_gray(images[start : start + _AT_ONCE]))) for start in parts]
-    return np.concatenate(found), labels.astype(np.int64)
+    results = [directions(upright(_gray(images[start : start + _AT_ONCE]))) for start in parts]
+    return np.concatenate(results), labels.astype(np.int64)
 
 
 def _gray(images: UInt8) -> Float32:
@@ -58,7 +58,7 @@ def _gray(images: UInt8) -> Float32:
 
 def upright(images: Float32) -> Float32:
     """Each image moved to its middle and sheared until its second moments stand upright."""
-    found = np.empty_like(images)
+    result = np.empty_like(images)
     size = images.shape[1]
     rows, columns = np.mgrid[:size, :size].astype(float)
     middle = (size - 1) / 2
@@ -68,8 +68,8 @@ def upright(images: Float32) -> Float32:
         spread = max(((rows - row) ** 2 * image).sum() / weight, 1e-9)
         slant = ((rows - row) * (columns - column) * image).sum() / weight / spread
         shifted = [rows + row - middle, columns + column - middle + slant * (rows - middle)]
-        found[place] = map_coordinates(image, shifted, order=1, mode="constant")
-    return found
+        result[place] = map_coordinates(image, shifted, order=1, mode="constant")
+    return result
 
 
 def directions(images: Float32) -> Float32:
@@ -87,8 +87,8 @@ def directions(images: Float32) -> Float32:
     planes[image, first, row, column] += length * (1 - share)
     planes[image, (first + 1) % DIRECTIONS, row, column] += length * share
     planes = gaussian_filter(planes, (0, 0, 1.5, 1.5))
-    found = np.sqrt(planes[:, :, STEP // 2 :: STEP, STEP // 2 :: STEP].reshape(len(images), -1))
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), dtype=np.float32)
+    result = np.sqrt(planes[:, :, STEP // 2 :: STEP, STEP // 2 :: STEP].reshape(len(images), -1))
+    return np.asarray(result / np.linalg.norm(result, axis=1, keepdims=True), dtype=np.float32)
 
 
 @cache

@@ -57,8 +57,8 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
         return {}
     generator, source = streams(seed)
     if setting["of"] == BASELINE:
-        found = task.baseline(data, learner, int(generator.integers(1 << 31)))
-        return {} if found is None else {ACCURACY: found}
+        result = task.baseline(data, learner, int(generator.integers(1 << 31)))
+        return {} if result is None else {ACCURACY: result}
     material = task.material(data, generator)
     if material is None:
         return {}
@@ -80,13 +80,13 @@ def _two_rounds(
     begun = within(rounds.first.answer(votes[:first], source=source), rounds.caps[0])
     student = learners.learn(learner, material.inputs, begun, task.classes, seeds[0])
     probabilities = student.probabilities(material.inputs[first : first + second])
-    found = label(
+    result = label(
         votes[first:], rounds.second, target_delta=str(rounds.row.delta), max_answers=rounds.caps[1],
         probabilities=probabilities, source=source,
     )  # fmt: skip
-    labels = np.concatenate([begun, found.labels])
+    labels = np.concatenate([begun, result.labels])
     final = learners.learn(learner, material.inputs, labels, task.classes, seeds[1])
-    numbers, taught = told(labels, material), int((begun >= 0).sum()) + found.answered
+    numbers, taught = told(labels, material), int((begun >= 0).sum()) + result.answered
     return {
         **numbers,
         TAUGHT: float(taught),

@@ -268,9 +268,9 @@ class Characters:
         """Votes of the file, of all its queries in random order."""
         if characters.find_characters(places) is None:
             return None
-        found = drawn(places, generator, characters.QUERIES)
+        result = drawn(places, generator, characters.QUERIES)
         file = read_found(places)
-        return Material(found.votes, found.truth, file.queries[found.rows], file.judged, file.judged_truth)
+        return Material(result.votes, result.truth, file.queries[result.rows], file.judged, file.judged_truth)
 
     def baseline(self, places: Places, learner: str, seed: int) -> float | None:
         """As the file says."""

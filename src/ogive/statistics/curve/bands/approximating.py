@@ -118,8 +118,8 @@ class Feasible:
             return None
         if solved.status != 0:
             return np.zeros((2, len(self.answer)))
-        found: Float64 = np.maximum(-solved.ineqlin.marginals, 0.0).reshape(2, -1)
-        return found
+        result: Float64 = np.maximum(-solved.ineqlin.marginals, 0.0).reshape(2, -1)
+        return result
 
     def constant(self, multipliers: Float64, *, scale: float = 0.0) -> float:
         """The part of the bound that no bin enters."""
@@ -138,13 +138,13 @@ def most_mass(feasible: Feasible, thresholds: Int64) -> Float64 | None:
     best = np.ones(size)
     for threshold in thresholds.tolist():
         bins = some_bins(size, threshold)
-        found = feasible.multipliers((np.arange(size) <= threshold).astype(np.float64), bins)
-        if found is None:
+        result = feasible.multipliers((np.arange(size) <= threshold).astype(np.float64), bins)
+        if result is None:
             return None
-        price = feasible.price(found)
+        price = feasible.price(result)
         below = np.maximum.accumulate(1 - price)
         above = np.append(np.maximum.accumulate(-price[::-1])[::-1][1:], -np.inf)
-        best = np.minimum(best, np.maximum(below, above) + feasible.constant(found))
+        best = np.minimum(best, np.maximum(below, above) + feasible.constant(result))
     best[-1] = 1.0
     monotone: Float64 = np.minimum.accumulate(best[::-1])[::-1]
     return np.clip(monotone, 0.0, 1.0)
@@ -153,10 +153,10 @@ def most_mass(feasible: Feasible, thresholds: Int64) -> Float64 | None:
 def fewest_records(feasible: Feasible) -> float:
     """A number that the records are not fewer than, if (*) holds them; 0 where nothing is known."""
     size = feasible.features.shape[1]
-    found = feasible.multipliers(np.zeros(size), some_bins(size, 0), scale=1.0)
-    if found is None:
+    result = feasible.multipliers(np.zeros(size), some_bins(size, 0), scale=1.0)
+    if result is None:
         return 0.0
-    largest = float(np.max(-feasible.price(found))) + feasible.constant(found, scale=1.0)
+    largest = float(np.max(-feasible.price(result))) + feasible.constant(result, scale=1.0)
     return 0.0 if largest <= 0 else 1.0 / largest
 
 

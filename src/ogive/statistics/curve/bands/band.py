@@ -189,16 +189,16 @@ def _sampling_errors(n: int, runs: int, step: int) -> Iterator[_Float32]:
 
 
 def _drawn_errors(n: int, runs: int, random: np.random.Generator) -> _Float32:
-    found = np.zeros((runs, _CELLS + 1), dtype=np.float32)
+    result = np.zeros((runs, _CELLS + 1), dtype=np.float32)
     uniform, even = np.arange(1, _CELLS + 1) / _CELLS, np.full(_CELLS, 1 / _CELLS)
-    for row in found:
+    for row in result:
         if n <= _ONE_BY_ONE:
             cells = random.integers(0, _CELLS, n, dtype=np.uint16)
             counts = np.bincount(cells, minlength=_CELLS)
         else:
             counts = random.multinomial(n, even)
         row[1:] = np.cumsum(counts) / n - uniform
-    return found
+    return result
 
 
 def _within_cells(errors: Float64, n: int, random: np.random.Generator) -> tuple[Float64, Float64]:
@@ -227,14 +227,14 @@ def _within_cells(errors: Float64, n: int, random: np.random.Generator) -> tuple
 def _range_maxima(values: Float64, first: Int64, last: Int64) -> Float64:
     """The largest of each row's values from `first` to `last`, both included, shape (rows, ranges)."""
     powers = np.floor(np.log2(last - first + 1)).astype(np.int64)
-    found = np.empty((len(values), len(first)))
+    result = np.empty((len(values), len(first)))
     table = values
     for power in range(int(powers.max()) + 1):
         here = powers == power
-        found[:, here] = np.maximum(table[:, first[here]], table[:, last[here] + 1 - (1 << power)])
+        result[:, here] = np.maximum(table[:, first[here]], table[:, last[here] + 1 - (1 << power)])
         if table.shape[1] > 1 << power:
             table = np.maximum(table[:, : -(1 << power)], table[:, 1 << power :])
-    return found
+    return result
 
 
 def _solved(shares: Float64, flat: Float64, n: int, above: float, below: float) -> tuple[Float64, Float64]:

@@ -80,11 +80,11 @@ class Service:
     def check(self, digest: str) -> None:
         """Refuse to carry another study than this app was written for."""
         try:
-            found = hashlib.sha256(self._get("study")).hexdigest()
+            result = hashlib.sha256(self._get("study")).hexdigest()
         except (httpx.HTTPError, Unavailable) as problem:
             raise NotCarriedError(f"the study's service at {self.url} cannot be reached: {problem}") from None
-        if found != digest:
-            raise NotCarriedError(f"the service runs another study: {found}, and this app is for {digest}")
+        if result != digest:
+            raise NotCarriedError(f"the service runs another study: {result}, and this app is for {digest}")
 
     def is_busy(self) -> bool:
         """Whether a release is asked for and neither released nor over."""
