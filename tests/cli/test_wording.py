@@ -83,10 +83,8 @@ def raised_texts():
             elif isinstance(node, ast.Assign | ast.AugAssign | ast.Return):
                 message = node.value
             text = written(message)
-            # sentences of reports are no messages
-            if isinstance(node, ast.Raise) or (
-                path.name != "view.py" and len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))
-            ):  # a repr, or SQL
+            # a repr, or SQL
+            if isinstance(node, ast.Raise) or (len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))):
                 yield text
 
 
