@@ -416,7 +416,8 @@ class CurveView(DistributionView):
         if not curve.told:
             return Number(name, np.nan, curve.grid.low, curve.grid.high, probability=probability)
         low, high = readings.quantile_interval(np.array([probability]), curve.band(confidence_level))
-        return Number(name, float(curve.quantile(probability)), float(low[0]), float(high[0]), probability=probability)
+        value, least, most = map(curve.grid.number, (curve.quantile(probability), low[0], high[0]))
+        return Number(name, value, least, most, probability=probability)
 
     @property
     def columns(self) -> dict[str, Any]:

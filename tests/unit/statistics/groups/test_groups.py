@@ -399,3 +399,12 @@ def test_a_group_that_noise_leaves_without_a_record_has_no_median(name, table):
             assert nobody.to_frame("pandas")["value"].isna().all() == (not left)
             assert nobody.plot() is not None
     assert seen == {"some", "a part of one", "none"}
+
+
+def test_curves_of_dates_are_compared_in_days():
+    day = np.datetime64("2024-01-01") + np.arange(200) % 100
+    table = {"seen": np.concatenate([day, day + 30]), "ward": np.repeat(["A", "B"], 200)}
+    statistic = ogive.Grouped(ogive.Ecdf("seen", ("2024-01-01", "2024-06-30")), "ward", ("A", "B"))
+    released = ogive.release(statistic, trust=ogive.Clear(table))
+    difference = released.difference("B", "A")
+    assert difference.low <= difference.value == 30 <= difference.high
