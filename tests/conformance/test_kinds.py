@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from helpers.examples import NEW
+from helpers.schemas import published as schemas
 
 import ogive
 from ogive.cli.release import release_command
 from ogive.statistics.base import Estimate, view_class
+from ogive.statistics.codecs import json_schema
 from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
 from ogive.statistics.prediction import Prediction
 
@@ -88,3 +90,23 @@ def test_a_released_statistic_is_kept():
     newest = re.search(r"^## (.*)$", changelog, re.MULTILINE)
     assert newest is not None
     assert not NEW or newest[1].startswith("Unreleased"), "keep a question, a document and the fields of each"
+
+
+DERIVED = [
+    kind for kind in KINDS if kind.name not in {each.name for each in NEW} and "_read" not in vars(kind.estimate)
+]
+
+
+@pytest.mark.parametrize("kind", DERIVED, ids=lambda kind: kind.name)
+def test_the_derived_schema_has_the_fields_of_the_published_one(kind):
+    """Of estimates that their codecs write; what a field may hold says the published one more closely."""
+    derived = json_schema(kind.estimate)
+    const = {"const": kind.schema}
+    (published,) = (each for each in schemas().values() if each["properties"].get("schema") == const)
+    assert derived["properties"].keys() == published["properties"].keys()
+    assert set(derived["required"]) == set(published["required"])
+
+
+def test_estimates_that_codecs_write_are_several():
+    """The control of the list above."""
+    assert {"count", "mean", "histogram", "crosstab", "group_auc"} <= {kind.name for kind in DERIVED}

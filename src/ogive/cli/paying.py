@@ -39,7 +39,7 @@ _NAME = re.compile(
 
 
 def person_column(columns: Sequence[str], used: Collection[str] = ()) -> str | None:
-    """The first column, of none that is asked about, that by its name identifies people; None where there is none.
+    """The first column besides those measured whose name says that it identifies people; None if no column does.
 
     Only names are looked at. Whether a person has several records is in the data, and so is private.
     """

@@ -136,7 +136,7 @@ class PlanOptions(HolderOptions):
         return tuple(each for each in results if each is not None) or None
 
     def wanted(self) -> dict[str, float] | None:
-        """The error of --error by its name; None where there is none."""
+        """The error that --error names; None without that option."""
         if self.error is None:
             return None
         if self.epsilon or self.rho:

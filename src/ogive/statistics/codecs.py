@@ -166,7 +166,8 @@ def json_schema(kind: Any) -> dict[str, Any]:
     codecs = codecs_of(kind)
     properties = {name: dict(codec.schema) for name, (codec, _) in codecs.items()}
     needed = [name for name, (_, added) in codecs.items() if not added]
-    results = {"results": {"type": "object"}} if "results" in vars(kind) else {}
+    has_results = sum("results" in vars(each) for each in kind.__mro__) > 1  # besides the base class
+    results = {"results": {"type": "object"}} if has_results else {}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:{kind.schema.replace('.', ':schema:', 1).replace('/', ':')}",

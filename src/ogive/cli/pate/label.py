@@ -61,7 +61,7 @@ class VotesOptions:
     """Name of the array, in an .npz file of several."""
 
     first: OptionalWhole = None
-    """Use only the first so many queries; all by default."""
+    """Use only this number of queries, the first ones; all by default."""
 
     def read(self, path: Path) -> tuple[Int64, Int64]:
         """Vote counts: all of the file, and those that are asked for."""
@@ -71,7 +71,7 @@ class VotesOptions:
         return votes, votes[: self.count(len(votes))]
 
     def count(self, there: int) -> int:
-        """How many of so many queries are asked for."""
+        """How many queries are labelled, of a number of them."""
         if self.first is None:
             return there
         if not 1 <= self.first <= there:

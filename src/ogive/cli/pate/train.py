@@ -181,7 +181,7 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
     if (result < 0).any():
         row = int(np.argmax(result < 0))
         raise DataError(
-            f"the label of row {row} in column {quoted(column)} of {plain(path)} is none of the classes of --classes"
+            f"the label of row {row} in column {quoted(column)} of {plain(path)} is not one of the classes of --classes"
         )
     return result
 
