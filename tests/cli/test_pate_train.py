@@ -126,12 +126,12 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("words.csv",), "none of the classes"),
-        (("data.csv", "--classes", 2), "none of the classes"),
+        (("words.csv",), "is not one of the classes of --classes"),
+        (("data.csv", "--classes", 2), "is not one of the classes of --classes"),
         (("data.csv", "--classes", 1), "--classes must be a whole number from 2"),
         (("data.csv", "--classes", "a", "a"), "two or more different classes"),
         (("data.csv", "--label", "none"), "has no column 'none'"),
-        (("data.csv", "--label", "x"), "none of the classes"),
+        (("data.csv", "--label", "x"), "is not one of the classes of --classes"),
         (("data.csv", "--person", "none"), "has no column 'none'"),
         (("data.csv", "--person", "who", "--teachers", 1), "from 2 to"),
         (("data.csv", "--teachers", 100, "--person", "who"), "too few for 100 teachers"),
