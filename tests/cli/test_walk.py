@@ -73,7 +73,7 @@ def test_the_script_walks_in_processes_of_its_own(shared_data, tmp_path, walk):
     """`make test-wheel` does it with the wheel."""
     done = subprocess.run(
         [sys.executable, SCRIPT, shared_data("framingham.csv.gz"), "--folder", tmp_path],
-        capture_output=True, text=True, timeout=PATIENCE, check=False,
+        capture_output=True, text=True, timeout=PATIENCE * len(walk.COMMANDS), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("$ ogive") == len(walk.COMMANDS)
