@@ -267,7 +267,7 @@ def pair(
     from ogive.study.document import PeopleStudy, read_study
     from ogive.study.enrolment import load_key
     from ogive.study.pairs.joining import join
-    from ogive.study.pairs.terms import Meeting
+    from ogive.study.pairs.study import Meeting
 
     record = own_record(value, value_from, file)
     read = read_study(study)

@@ -158,7 +158,7 @@ def keys(
 
 def _warn_of_budget(study: AnyStudy) -> None:
     """Say in a line that not all releases can be paid for."""
-    from ogive.study.paying import over_budget
+    from ogive.study.course import over_budget
 
     over = over_budget(study, [release.name for release in study.releases])
     if over is not None:
@@ -437,7 +437,7 @@ def _release_of_servers(
 def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
     """What pairs came to: they begin by themselves."""
     from ogive.study.pairs import service as of_pairs
-    from ogive.study.pairs.terms import Meeting
+    from ogive.study.pairs.study import Meeting
     from ogive.study.store import Store, check_state
 
     study.release_named(name)

@@ -46,11 +46,10 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
-from ogive.study.course import Step, course, estimate_of
+from ogive.study.course import Step, check_budget, check_paid, course, estimate_of, payment_of
 from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
 from ogive.study.local_client import FRONT, LONGEST, SECONDS
-from ogive.study.paying import check_budget, check_paid, payment_of
 from ogive.study.store import Kept, Store, begin
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.secagg import SecAggOptions

@@ -35,10 +35,9 @@ from ogive.statistics.curve.merging import merge
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
-from ogive.study.course import Step, course, with_provenance
+from ogive.study.course import Step, check_together, course, with_provenance
 from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
-from ogive.study.paying import check_together
 from ogive.study.store import Kept, Store, begin
 from ogive.trust.secagg.terms import shape_of
 from ogive.trust.table import Central

@@ -9,7 +9,7 @@ from ogive.provenance import trust_rows
 from ogive.releasing.planning.predict import Planned, plan_taken
 from ogive.releasing.planning.text import heading, tables
 from ogive.study.document import MERGE, AnyStudy, PeopleStudy, ServersStudy, Study
-from ogive.study.pairs.terms import Meeting
+from ogive.study.pairs.study import Meeting
 from ogive.study.servers.uploads import report_bytes
 from ogive.trust.models import Simulation
 from ogive.trust.pairs import Pairs

@@ -36,7 +36,7 @@ from ogive.study.enrolment import equip
 from ogive.study.pairs import service as of_pairs
 from ogive.study.pairs.joining import NOTES, Notes, OwnRecord, _pay
 from ogive.study.pairs.service import PairsService
-from ogive.study.pairs.terms import Meeting
+from ogive.study.pairs.study import Meeting
 from ogive.study.store import Store
 
 ECDF = '[[release]]\nname = "a"\nstatistic = "ecdf"\nprivacy = {epsilon = 1}\ncolumn = "a"\nbounds = [0, 1]'

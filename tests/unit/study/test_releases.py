@@ -12,9 +12,9 @@ from ogive import PureDP
 from ogive.errors import BudgetError
 from ogive.statistics.kinds import read_recorded
 from ogive.study.coordinator import Progress
+from ogive.study.course import over_budget
 from ogive.study.document import Study
 from ogive.study.frames import Stage
-from ogive.study.paying import over_budget
 from ogive.study.store import Store
 
 PARTIES = {"parties": size(4, part=3), "dropouts": int(is_everything())}

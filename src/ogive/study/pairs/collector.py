@@ -21,14 +21,13 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.core.arrays import Bool, Int64
-from ogive.crypto.circuits import separate
 from ogive.crypto.domains import number as written
 from ogive.crypto.semi_honest import read_bits, write_bits
 from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator, PairParty, PairSettings, Step, drawn_bits
 from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Note, Reader, Suite, read_header, read_signed, sign
 from ogive.errors import PeerError
 from ogive.pairs.designs import Design, met_anew
-from ogive.study.pairs.study import MOST_PASSES, PairsStudy
+from ogive.study.pairs.study import MOST_PASSES, Collected, PairsStudy
 
 # --- What everybody is told before each further pass
 #
@@ -170,30 +169,6 @@ def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
 
 
 # --- The aggregator, which goes through all pairs
-
-
-@dataclass(frozen=True, eq=False)
-class Collected:
-    """What became of all pairs.
-
-    Fields:
-        study: Which one.
-        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
-        outputs: Output bits by number of the pair.
-        lost: Why there are none, by number of the pair.
-        gone: Whether each user is not there, shape (users,).
-    """
-
-    study: PairsStudy
-    pairs: Int64
-    outputs: dict[int, Bool]
-    lost: dict[int, str]
-    gone: Bool
-
-    def values(self, pair: int) -> dict[str, int]:
-        """Outputs of a pair as whole numbers, by name."""
-        ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
-        return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,13 @@ from collections.abc import Awaitable, Callable
 from ogive.crypto.twoparty import AGGREGATOR, Outgoing
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.study.pairs.collector import Collected, Collector, History, Person
+from ogive.study.pairs.collector import Collector, History, Person
 from ogive.study.pairs.study import (
     ANSWER_BYTES,
     CHALLENGE_BYTES,
     NUMBER_BYTES,
     Channel,
+    Collected,
     Frame,
     PairsStudy,
     answer,

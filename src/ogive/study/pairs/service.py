@@ -35,9 +35,8 @@ from ogive.study.https.pages import Released, Shell, drawn, release_link, study_
 from ogive.study.https.service import listen, log_to_stderr, run
 from ogive.study.pairs import Collected, Collector, History, PairsStudy, Relay, collect
 from ogive.study.pairs.collector import Met, read_passes, write_pass
-from ogive.study.pairs.joining import PATH
-from ogive.study.pairs.terms import Meeting
-from ogive.study.pairs.websocket import endpoint, largest_frame
+from ogive.study.pairs.joining import PATH, endpoint, largest_frame
+from ogive.study.pairs.study import Meeting
 from ogive.study.store import Kept, Store, begin
 
 # --- The stored state: that pairs have begun, what became of each, and what came out

@@ -1,4 +1,4 @@
-"""What everybody in a study of pairs knows beforehand, and the frames between a person and the relay."""
+"""What everybody in a study of pairs knows beforehand and reads of the result; frames between person and relay."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from ogive.core.arrays import Int64
-from ogive.crypto.circuits import Circuit
+from ogive.core.arrays import Bool, Int64
+from ogive.crypto.circuits import Circuit, separate
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.domains import number as field
 from ogive.crypto.twoparty import SEALED_BYTES, PairSettings, Participant, Step, body_bytes
 from ogive.crypto.wire import SIGNATURE_BYTES, Reader
-from ogive.errors import ParameterError, PeerError
+from ogive.errors import DataError, OgiveError, ParameterError, PeerError
 from ogive.pairs.designs import Design
+from ogive.privacy import Loss
+from ogive.queries import Answer, PairsQuery, Query
+from ogive.releasing.release import drive
+from ogive.statistics.base import Estimate, settled
+from ogive.study.course import first_query, release_digest, terms_of, with_provenance
+from ogive.study.document import PeopleStudy
 
 MOST_PASSES = 64
 """Passes after the first."""
@@ -87,6 +94,94 @@ class PairsStudy:
         garbler, evaluator = (Participant(user + 1, self.people[user]) for user in ends.tolist())
         parts = int(self.agreed[ends].max())
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """What became of all pairs.
+
+    Fields:
+        study: Which one.
+        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
+        outputs: Output bits by number of the pair.
+        lost: Why there are none, by number of the pair.
+        gone: Whether each user is not there, shape (users,).
+    """
+
+    study: PairsStudy
+    pairs: Int64
+    outputs: dict[int, Bool]
+    lost: dict[int, str]
+    gone: Bool
+
+    def values(self, pair: int) -> dict[str, int]:
+        """Outputs of a pair as whole numbers, by name."""
+        ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
+        return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
+
+
+# --- What follows from a study of people alone: the query, who meets whom, and the result of what pairs computed
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """What everybody in a study of people agrees on: the query, what all pairs cost a person, and who meets whom."""
+
+    study: PeopleStudy
+    query: PairsQuery
+    price: Loss
+    protocol: PairsStudy
+
+    @staticmethod
+    def of(study: PeopleStudy) -> Meeting:
+        """Follow a study as far as its release's query; who meets whom is drawn from the digest of the study."""
+        release = study.releases[0]
+        try:
+            query, price = first_query(study, release)
+            assert isinstance(query, PairsQuery), "people in pairs serve nothing else"
+            if query.classes:
+                raise ParameterError("a study of pairs has no public classes; ask for a statistic without a label")
+            columns = len(query.columns.columns)
+            design = query.drawn(np.zeros((study.records, columns), np.int64), seed=release_digest(study, 0))
+            query.check(design, design.degrees)
+            degrees = sorted({*design.degrees.tolist()} - {0})
+            circuits = {each: query.program(query.parts_of(each)).circuit for each in degrees}
+        except OgiveError as problem:
+            raise problem.prefixed(f"release {release.name}") from None
+        return Meeting(study, query, price, PairsStudy(design, circuits, study.people, study.coordinator))
+
+    def answer(self, collected: Collected) -> Answer:
+        """What came out at all pairs that were opened, in the order of their numbers."""
+        agreed = self.protocol.agreed
+        opened = sorted(collected.outputs)
+        if not opened:
+            raise DataError("no pair was opened")
+        self.query.check(Design(self.study.records, collected.pairs[opened]), agreed)
+        rows = []
+        for pair in opened:
+            ends = collected.pairs[pair]
+            values = collected.values(pair)
+            outputs = [values[f"kernel {place}"] for place in range(len(self.query.measure.kernels))]
+            rows.append([*ends.tolist(), self.query.parts_of(int(agreed[ends].max())), *outputs])
+        return Answer(np.array(rows, np.int64), (self.study.records,))
+
+    def estimate(self, answer: Answer) -> Estimate:
+        release = self.study.releases[0]
+        statistic = settled(release.statistic, self.study.unit)
+        return with_provenance(self.study, 0, drive(statistic, terms_of(self.study, release), _Holder(answer)))
+
+
+class _Holder:
+    """Nobody pays here: each person does, before it meets anybody."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        pass
+
+    def answer(self, query: Query) -> Answer:
+        return self._answer
 
 
 # --- Frames between a person and the relay

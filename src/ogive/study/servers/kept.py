@@ -11,10 +11,9 @@ from ogive.errors import RefusalError
 from ogive.queries import Answer
 from ogive.segments import Segments
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, course, estimate_of
+from ogive.study.course import Step, check_together, course, estimate_of
 from ogive.study.document import ServersStudy
 from ogive.study.frames import read_answers
-from ogive.study.paying import check_together
 from ogive.study.store import Kept, Store
 
 CLOSED = "closed"

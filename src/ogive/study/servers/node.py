@@ -27,10 +27,9 @@ from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, course
+from ogive.study.course import Step, check_budget, course, payment_of
 from ogive.study.document import ServersStudy
 from ogive.study.frames import write_answer
-from ogive.study.paying import check_budget, payment_of
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
 from ogive.study.servers.kept import (
