@@ -29,8 +29,7 @@ from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.uploads import FOLDER, Enrolled, Relayed, enrolled, make_reports, make_tokens, read_report
 from ogive.trust.servers.model import add_answers
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 SERVERS = range(2)
 _CHUNK = 4_000

@@ -47,8 +47,7 @@ from ogive.study.servers.kept import answers
 from ogive.study.servers.uploads import credential, enrolled, front, make_reports, make_tokens, part_bytes, report_bytes
 from ogive.study.store import Store
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 ADDRESS = "127.0.0.1"
 CONNECTIONS = 64

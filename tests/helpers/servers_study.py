@@ -21,8 +21,7 @@ from ogive.study.servers.node import Node
 from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled, credential, enrolled, make_reports, read_report
 from ogive.study.store import Store
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 AGE = {
     "name": "age",

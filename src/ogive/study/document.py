@@ -37,8 +37,7 @@ from ogive.trust.modulus import check_range
 from ogive.trust.secagg import COLLUDING, SecAggOptions
 from ogive.trust.servers import ServersOptions, assumption
 from ogive.trust.servers.clients import Singles
-from ogive.trust.servers.comparing import decided
-from ogive.trust.servers.settings import AggregateUploads, Layout
+from ogive.trust.servers.settings import AggregateUploads, Layout, decided
 from ogive.trust.servers.uploads import AUTO, DEFAULT_TOLERATED, SUMS
 
 SECAGG, MERGE, SERVERS, PAIRS = "secagg", "merge", "servers", "pairs"

@@ -40,7 +40,7 @@ from ogive.releasing import pointwise
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.model import ServersOpening, add_answers, run
-from ogive.trust.servers.preparation import ServerState, Stop
+from ogive.trust.servers.server import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 
 AGE = ogive.Ecdf("age", (0, 120), grid="integers")

@@ -27,7 +27,7 @@ from ogive.crypto import sketch
 from ogive.errors import DataError, ParameterError, PeerError, UnsupportedError
 from ogive.privacy import Adjacency
 from ogive.trust.servers.model import run
-from ogive.trust.servers.preparation import ServerState, Stop
+from ogive.trust.servers.server import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, TABLES
 
 CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)

@@ -30,7 +30,8 @@ from ogive.study.common import LOG
 from ogive.study.document import ServersStudy
 from ogive.study.sealing import unseal
 from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled
-from ogive.trust.servers.clients import Parts, Singles, added
+from ogive.trust.modulus import added
+from ogive.trust.servers.clients import Parts, Singles
 
 # --- Opened uploads: parts decrypted and checked, in one Parquet file for each aggregate
 #

@@ -46,8 +46,7 @@ from ogive.study.store import Store, begin
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.model import opened_answer
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Preparation, Server
+from ogive.trust.servers.server import Preparation, Server, ServerState
 from ogive.trust.servers.settings import question_digest
 
 # --- The uploads of one server, which pay for its part of a release

@@ -29,7 +29,10 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 
 import numpy as np
@@ -39,20 +42,94 @@ from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.semi_honest import write_bits
 from ogive.crypto.sketch import Verifier
-from ogive.crypto.wire import Header, Inbox, Suite
+from ogive.crypto.wire import Header, Inbox, Reader, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import LabelsQuery, LinearQuery, Query
 from ogive.queries.labels import ServedQuery
-from ogive.trust.servers.clients import CLIENTS, UPLOAD, Parts, added, residues, subtracted
-from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.labeling import Channel, SemiHonestLabeling, Votes
-from ogive.trust.servers.modular import block_ends, measure_modulo, totals_modulo
-from ogive.trust.servers.preparation import Gathered, GatheredMaterial, ServerState, Stop, read_names
+from ogive.trust.modulus import added, block_ends, measure_modulo, residues, subtracted, totals_modulo
+from ogive.trust.servers.clients import CLIENTS, UPLOAD, Gathered, GatheredMaterial, Parts, read_names
+from ogive.trust.servers.labeling import Channel, Comparison, SemiHonestLabeling, Votes
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.uploads import SUMS, most_rejected
+
+# --- The state with which a server goes on after it was stopped
+#
+#     state = "OGSS" | version u8 | answered u8 | stopped u8 | 0 | server u32 | study 32 | session 16 | set 32
+#             | verifications begun u64 | states said u64 | ends: how many u64, then i64 each
+#             | left out: how many u64, then i64 each
+#
+# All little-endian. The server needs its secret and the uploads besides. Servers send each other their states before
+# they count anything, since nothing in them is secret from a server.
+
+_LAYOUT = struct.Struct("<4sBBBBI32s16s32sQQ")
+_MAGIC, _VERSION = b"OGSS", 2
+_NO_SET = bytes(32)
+
+
+def _none() -> Int64:
+    return np.empty(0, np.int64)
+
+
+class Stop(IntEnum):
+    """Why nothing is answered any more."""
+
+    NO = 0
+    MANY = 1
+    LATE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ServerState:
+    """Where a server stands.
+
+    The digest of the set of uploads is zeros until it is known. `used` verifications were begun; records were counted
+    in blocks with last cells `ends`; clients `left_out` failed a verification. `said` is how often the server said
+    where it
+    stands: each state that another server reads has a number of its own.
+    """
+
+    study: bytes
+    session: bytes
+    server: int
+    uploads: bytes = _NO_SET
+    used: int = 0
+    ends: Int64 = field(default_factory=_none)
+    left_out: Int64 = field(default_factory=_none)
+    answered: bool = False
+    stopped: Stop = Stop.NO
+    said: int = 0
+
+    @property
+    def frozen(self) -> bool:
+        return self.uploads != _NO_SET
+
+    def to_bytes(self) -> bytes:
+        head = _LAYOUT.pack(
+            _MAGIC, _VERSION, self.answered, self.stopped, 0,
+            self.server, self.study, self.session, self.uploads, self.used, self.said,
+        )  # fmt: skip
+        lists = [each.astype("<i8").tobytes() for each in (self.ends, self.left_out)]
+        return head + b"".join((len(each) // 8).to_bytes(8, "little") + each for each in lists)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ServerState:
+        """Read a state, believing nothing."""
+        reader = Reader(data, "state of a server")
+        fields = _LAYOUT.unpack(reader.take(_LAYOUT.size))
+        magic, version, answered, stopped, reserved, server, study, session, uploads, used, said = fields
+        known = magic == _MAGIC and version == _VERSION and answered < 2 and stopped in tuple(Stop) and not reserved
+        ends, left_out = (reader.array(reader.number(8), "<i8").astype(np.int64) for _ in range(2))
+        reader.finish()
+        ordered = all((each >= 0).all() and (each[1:] > each[:-1]).all() for each in (ends, left_out))
+        if not known or not ordered:
+            raise PeerError("the state of a server is not in the form of this version")
+        return cls(study, session, server, uploads, used, ends, left_out, bool(answered), Stop(stopped), said)
+
+
+# --- The server
 
 FROZEN, ANSWER, STATE, LABELS = 2, 3, 4, 5
 """Kinds of messages."""

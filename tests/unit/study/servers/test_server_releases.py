@@ -19,7 +19,7 @@ from ogive.study.servers.kept import closed, end, is_requested, refused
 from ogive.study.servers.service import ServerService
 from ogive.study.servers.uploads import read_report
 from ogive.trust.servers import settings
-from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
 MOST_CELLS = size(settings.MOST_CELLS, part=1 << 10)
