@@ -43,9 +43,8 @@ from ogive.study.enrolment import equip, make_key
 from ogive.study.https.connections import allow_files
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, opened_messages
-from ogive.study.servers.kept import answers
 from ogive.study.servers.uploads import credential, enrolled, front, make_reports, make_tokens, part_bytes, report_bytes
-from ogive.study.store import Store
+from ogive.study.store import OfServers, Store
 from ogive.trust.servers.model import add_answers, run
 from ogive.trust.servers.server import Server, ServerState
 
@@ -411,7 +410,7 @@ def measure(folder: Path, *, people: int, false: int, cells: int) -> list[dict[s
             place.kill(number)
     store = Store(folder / "store-0" / "state.db")
     with store.read() as kept:
-        (opened,) = answers(kept, "x")
+        (opened,) = OfServers(place.study, kept).answers(0)
     store.close()
     same = bool((opened.values.ravel() == in_process(place).ravel()).all())
     assert same, "the sums are those of servers in one process"

@@ -16,7 +16,8 @@ from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
-    from ogive.study.document import AnyStudy, PeopleStudy, ServersStudy, Study
+    from ogive.study.document import AnyStudy, ServersStudy
+    from ogive.study.store import Releases, Store
 
 _LOOK_SECONDS = 0.2
 
@@ -340,14 +341,21 @@ def release(
     from ogive.core.files import write_atomically
     from ogive.statistics.kinds import read_recorded
     from ogive.study.document import PeopleStudy, ServersStudy, read_study
+    from ogive.study.store import OfServers, Store, check_state, request
 
     study = read_study(document)
+    number = study.place_of(name)
+    store = Store.existing(state)
+    check_state(store, study)
     if isinstance(study, ServersStudy):
-        released = _release_of_servers(study, name, state, no_wait=no_wait, yes=yes)
-    elif isinstance(study, PeopleStudy):
-        released = _release_of_pairs(study, name, state, no_wait=no_wait)
-    else:
-        released = _release_of_parties(study, name, state, no_wait=no_wait)
+        with store.read() as entries:
+            known = OfServers(study, entries)
+            ends = known.closed is None and not known.is_requested(number)
+        if ends:
+            _confirm_end(study, name, yes=yes)
+    if not isinstance(study, PeopleStudy):  # pairs begin by themselves
+        request(store, study, name)
+    released = _wait_for(study, number, store, no_wait=no_wait)
     if released is None:
         return
     if output is not None:
@@ -355,105 +363,60 @@ def release(
     print(read_recorded(released))
 
 
-def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    from ogive.study.coordinator import in_the_sum, progress, request, result, told
-    from ogive.study.frames import Stage
-    from ogive.study.store import Store, check_state
+def _confirm_end(study: ServersStudy, name: str, *, yes: bool) -> None:
+    text = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
+    if yes or sys.stdin is None or not sys.stdin.isatty():
+        print(text, file=sys.stderr)
+        return
+    print(f"{text}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RefusalError("nothing was asked for, and uploads go on")
 
-    study.release_named(name)
-    store = Store.existing(state)
-    check_state(store, study)
-    request(store, study, name)
-    said: set[str] = set()
+
+def _wait_for(study: AnyStudy, number: int, store: Store, *, no_wait: bool) -> dict[str, Any] | None:
+    """What a release comes to, with lines that say how far it is."""
+    from ogive.study.document import PeopleStudy
+    from ogive.study.store import in_the_sum, releases_of
+
+    name = study.releases[number].name
+    shown: set[str] = set()
     while True:
-        with store.read() as kept:
-            running = progress(kept, study)
-            results, released = running[name], result(kept, study, name)
-        if released is not None:
-            status = told(study, running, seen={})
-            each = next(each for each in status["releases"] if each["name"] == name)
-            print(
-                f"release {name}: released, parties in the sum: {in_the_sum(each, status['parties'])}", file=sys.stderr
-            )
-            return released
-        if results.state == "over":
-            raise RefusalError(f"release {name} is over: {plain(results.reason)}")
-        lines = []
-        if results.attempt and results.failed:
-            ended = f"query {results.query + 1}, attempt {results.attempt} ended"
-            lines.append(f"release {name}: {ended}: {plain(results.failed[-1])}")
-        now = f"release {name}: {results.state}"
-        if results.state == "running":
-            now += f", query {results.query + 1}, attempt {results.attempt + 1}, step {Stage(results.stage).word}"
-        for line in [*lines, now]:
-            if line not in said:
-                print(line, file=sys.stderr)
-                said.add(line)
-        if no_wait:
-            return None
-        time.sleep(_LOOK_SECONDS)
-
-
-def _release_of_servers(
-    study: ServersStudy, name: str, state: str, *, no_wait: bool, yes: bool
-) -> dict[str, Any] | None:
-    from ogive.study.servers import kept as of_servers
-    from ogive.study.store import Store, check_state
-
-    store = Store.existing(state)
-    check_state(store, study)
-    number = study.releases.index(study.release_named(name))
-    with store.read() as kept:
-        ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
-    if ends:
-        told = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
-        if yes or sys.stdin is None or not sys.stdin.isatty():
-            print(told, file=sys.stderr)
-        else:
-            print(f"{told}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
-            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-                raise RefusalError("nothing was asked for, and uploads go on")
-    of_servers.request(store, study, name)
-    said = -1
-    while True:
-        with store.read() as kept:
-            opened, reason = of_servers.answers(kept, name), of_servers.ended(kept, name)
-            refused = of_servers.refused(kept, name)
+        with store.read() as entries:
+            releases = releases_of(study, entries)
+            refused, over, news = releases.refused(number), releases.over(number), releases.news(number)
+            news = [line for line in news if line not in shown]
+            released = _result(study, releases, number) if news else None
+            summed = in_the_sum(releases.row(number, released=True), _names(study)) if released else ""
         if refused is not None:
             raise RefusalError(f"release {name} is refused: {plain(refused)}")
-        if reason is not None:
-            raise RefusalError(f"release {name} is over: {plain(reason)}")
-        if len(opened) != said:
-            results = of_servers.estimate(study, number, opened)
-            if results is not None:
-                return results.to_dict()
-            said = len(opened)
-            print(f"release {name}: running, query {said + 1}", file=sys.stderr)
+        if over is not None:
+            raise RefusalError(f"release {name} is over: {plain(over)}")
+        if summed:
+            print(f"release {name}: released, parties in the sum: {summed}", file=sys.stderr)
+        if released is not None:
+            return released
+        if no_wait or not isinstance(study, PeopleStudy):
+            for line in news:
+                print(f"release {name}: {line}", file=sys.stderr)
         if no_wait:
             return None
+        shown.update(news)
         time.sleep(_LOOK_SECONDS)
 
 
-def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    """What pairs came to: they begin by themselves."""
-    from ogive.study.pairs import service as of_pairs
-    from ogive.study.pairs.study import Meeting
-    from ogive.study.store import Store, check_state
+def _result(study: AnyStudy, releases: Releases, number: int) -> dict[str, Any] | None:
+    from ogive.study.store import OfParties, OfServers
 
-    study.release_named(name)
-    store = Store.existing(state)
-    check_state(store, study)
-    while True:
-        with store.read() as kept:
-            results, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
-        if reason is not None:
-            raise RefusalError(f"release {name} is over: {plain(reason)}")
-        if results is not None:
-            return Meeting.of(study).estimate(results).to_dict()
-        if no_wait:
-            print(f"release {name}: {said}", file=sys.stderr)
-            return None
-        time.sleep(_LOOK_SECONDS)
+    if isinstance(releases, OfParties | OfServers):
+        return releases.result(number)
+    from ogive.study.pairs.study import Meeting  # other studies need no circuits
+
+    answers = releases.answers(number)
+    return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
+
+
+def _names(study: AnyStudy) -> list[str]:
+    return [party.name for party in getattr(study, "parties", ())]
 
 
 @app.command
@@ -464,38 +427,18 @@ def status(document: Document, *, state: State) -> None:
         document: The study.
         state: Where the coordinator keeps its state.
     """
-    from ogive.study.coordinator import in_the_sum, progress, told
-    from ogive.study.document import PeopleStudy, ServersStudy, read_study
-    from ogive.study.pairs import service as of_pairs
-    from ogive.study.servers import kept as of_servers
-    from ogive.study.store import Store, check_state
+    from ogive.study.document import read_study
+    from ogive.study.store import Store, check_state, in_the_sum, releases_of
 
     study = read_study(document)
     store = Store.existing(state)
     check_state(store, study)
-    parties: list[dict[str, Any]] = []
-    with store.read() as kept:
-        if isinstance(study, ServersStudy):
-            done = [
-                of_servers.estimate(study, number, of_servers.answers(kept, release.name)) is not None
-                for number, release in enumerate(study.releases)
-            ]
-            results = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
-        elif isinstance(study, PeopleStudy):
-            results = [
-                {
-                    "name": study.releases[0].name,
-                    "privacy": str(study.releases[0].privacy),
-                    "state": of_pairs.state_of(kept),
-                    "reason": of_pairs.ended(kept),
-                }
-            ]
-        else:
-            status = told(study, progress(kept, study), seen={})
-            results, parties = status["releases"], status["parties"]
-    for each in results:
+    with store.read() as entries:
+        releases = releases_of(study, entries)
+        rows = [releases.row(number) for number in range(len(study.releases))]
+    for each in rows:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
-        summed = in_the_sum(each, parties)
+        summed = in_the_sum(each, _names(study))
         summed = f", parties in the sum: {summed}" if summed else ""
         print(f"{each['name']}: {each['state']}{step} ({each['privacy']}){summed}")
         for line, attempts in Counter(each.get("failed", [])).items():

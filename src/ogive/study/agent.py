@@ -48,9 +48,9 @@ from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
 from ogive.study.course import Step, check_budget, check_paid, course, estimate_of, payment_of
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
+from ogive.study.frames import Question, Reply, Stage, digest_of, settings_of
 from ogive.study.local_client import FRONT, LONGEST, SECONDS
-from ogive.study.store import Kept, Store, begin
+from ogive.study.store import Entries, OfParties, Store, begin
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.secagg import SecAggOptions
 from ogive.trust.secagg.terms import Contribution
@@ -108,7 +108,7 @@ class OwnPart(Opening[LinearQuery]):
 def check_records(study: Study, number: int, records: object) -> None:
     """Check that a party's records can answer each release; what is refused is told to their owner alone.
 
-    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is kept.
+    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is stored.
     """
     if study.trust == MERGE:
         held = Records.of_party(records)
@@ -216,8 +216,8 @@ class Agent:
         self._parts: dict[int, OwnPart] = {}
         self._one = threading.Lock()
         account.check_unit(study.unit)
-        with store.write() as kept:
-            begin(kept, study, store.words)
+        with store.write() as entries:
+            begin(entries, study, store.words)
 
     def answer(self, data: bytes) -> bytes:
         with self._one:
@@ -240,8 +240,8 @@ class Agent:
             raise PeerError(f"the question is for party {question.party}, and this is party {self.number}")
         digest = digest_of(data)
         where = _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
-        with self._store.read() as kept:
-            told = kept.get(where)
+        with self._store.read() as entries:
+            told = entries.get(where)
         if told is not None and told[: len(digest)] == digest:
             return told[len(digest) :]  # it was delivered twice, or the reply was lost
         try:
@@ -249,9 +249,9 @@ class Agent:
                 raise PeerError("the same step was asked before in other words")
             if question.release >= len(self.study.releases):
                 raise PeerError(f"the study has no release number {question.release + 1}")
-            with self._store.write() as kept:
-                reply = Reply(digest, False, self._step(kept, question)).to_bytes(self._key)
-                kept.put(where, digest + reply)
+            with self._store.write() as entries:
+                reply = Reply(digest, False, self._step(entries, question)).to_bytes(self._key)
+                entries.put(where, digest + reply)
         except OgiveError as problem:
             LOG.warning("%s: refused the step %s: %s", self._words(question), question.stage.word, problem)
             return Reply(digest, True).to_bytes(self._key)
@@ -267,32 +267,32 @@ class Agent:
             return f"release {name}"
         return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}"
 
-    def _step(self, kept: Kept, question: Question) -> bytes:
+    def _step(self, entries: Entries, question: Question) -> bytes:
         if self._curator is not None:
-            return self._merging(kept, question, self._curator)
+            return self._merging(entries, question, self._curator)
         if question.stage is Stage.OWN:
             raise PeerError("the parties of this study add up together, and release no curves of their own")
         payment = self._payment(question.release)
         if question.stage is Stage.RESULT:
             self._record(question, payment)
-            kept.drop(_of(question.release))
+            entries.drop(_of(question.release))
             return b""
         if payment.stored() is not None:
             raise PeerError("this release was completed before, and its result is in the ledger")
-        check_paid(self.study, question.release, self._account, payment, paid=kept.get(_paid(question.release)))
+        check_paid(self.study, question.release, self._account, payment, paid=entries.get(_paid(question.release)))
         if question.stage is Stage.KEYS:
             answers = question.answers
-            party, step = self._begin(kept, question, payment)
+            party, step = self._begin(entries, question, payment)
         else:
-            if kept.get(_of(question.release, "place")) != _PLACE.pack(question.query, question.attempt):
+            if entries.get(_of(question.release, "place")) != _PLACE.pack(question.query, question.attempt):
                 raise PeerError("this party does not take part in that attempt")
-            answers = read_answers(kept.get(_of(question.release, "answers")) or b"")
+            answers = OfParties(self.study, entries).answers(question.release)
             step = self._next(question, answers)
             party = AggregationParty.from_bytes(
-                kept.get(_of(question.release, "state")) or b"",
+                entries.get(_of(question.release, "state")) or b"",
                 settings_of(self.study, question.release, step, question.attempt),
                 key=self._key,
-                note=self._noting(kept, payment),
+                note=self._noting(entries, payment),
                 random=self._random,
             )
         match question.stage:
@@ -302,40 +302,40 @@ class Agent:
                 body = party.share_keys(question.message)
             case Stage.INPUT:
                 part = self._pay(question.release, payment, answers)
-                kept.put_new(_paid(question.release), payment.release_id.encode())
+                entries.put_new(_paid(question.release), payment.release_id.encode())
                 body = party.mask(question.message, part.vector(step.query))
             case Stage.CONFIRM:
                 body = party.confirm(question.message)
             case _:
                 body = party.unmask(question.message)
-        kept.put(_of(question.release, "state"), party.to_bytes())
+        entries.put(_of(question.release, "state"), party.to_bytes())
         return body
 
-    def _merging(self, kept: Kept, question: Question, records: Central) -> bytes:
+    def _merging(self, entries: Entries, question: Question, records: Central) -> bytes:
         """The own curve of this party, whatever attempt asks for it; or note the merged one."""
         number = question.release
         if question.stage is Stage.OWN:
-            kept.drop(_of(number, "reply/"))  # of attempts that are over
-            own = kept.get(_paid(number))
+            entries.drop(_of(number, "reply/"))  # of attempts that are over
+            own = entries.get(_paid(number))
             if own is None:
                 own = release_own(self.study, number, self.number, records, self._account)
-                kept.put(_paid(number), own)
+                entries.put(_paid(number), own)
             return own
         if question.stage is Stage.RESULT:
             merged = read_merged(self.study, number, question.message)
-            kept.put(_merged_name(number), json.dumps(merged).encode())
+            entries.put(_merged_name(number), json.dumps(merged).encode())
             return b""
         raise PeerError("the parties of this study add up curves, and have no secure aggregation")
 
     def _merged(self, number: int) -> dict[str, Any] | None:
-        with self._store.read() as kept:
-            stored = kept.get(_merged_name(number))
+        with self._store.read() as entries:
+            stored = entries.get(_merged_name(number))
         results: dict[str, Any] | None = None if stored is None else json.loads(stored)
         return results
 
-    def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
+    def _begin(self, entries: Entries, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""
-        earlier = kept.get(_of(question.release, "place"))
+        earlier = entries.get(_of(question.release, "place"))
         place = question.query, question.attempt
         if earlier is not None and place <= _place_of(earlier):
             raise PeerError("this party took part in that attempt, or in a later one")
@@ -346,12 +346,12 @@ class Agent:
             number=self.number,
             key=self._key,
             declared=self._part(question.release).contribution.declared(step.query),
-            note=self._noting(kept, payment),
+            note=self._noting(entries, payment),
             random=self._random,
         )
-        kept.put(_of(question.release, "place"), _PLACE.pack(*place))
-        kept.put(_of(question.release, "answers"), b"".join(map(write_answer, question.answers)))
-        kept.drop(_of(question.release, "reply/"))  # of attempts that are over
+        entries.put(_of(question.release, "place"), _PLACE.pack(*place))
+        OfParties(self.study, entries).put_answers(question.release, question.answers)
+        entries.drop(_of(question.release, "reply/"))  # of attempts that are over
         return party, step
 
     def _next(self, question: Question, answers: tuple[Answer, ...]) -> Step:
@@ -360,7 +360,7 @@ class Agent:
             raise PeerError(f"query {question.query + 1} is not what this release asks after {len(answers)} sums")
         return step
 
-    def _noting(self, kept: Kept, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
+    def _noting(self, entries: Entries, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
         """Notes of this party: steps in its store, and the set of parties of a release in its ledger.
 
         The ledger notices when an older copy is put in its place, so a party whose state was restored from a backup
@@ -369,7 +369,7 @@ class Agent:
 
         def note(token: bytes, value: bytes) -> bytes | None:
             if not token.startswith(b"release "):
-                return kept.put_new(f"note/{token.hex()}", value)
+                return entries.put_new(f"note/{token.hex()}", value)
             reserved = self._account.reserved(payment.question)
             if reserved is None:
                 raise PeerError("this party has no vector in a sum of this release")
@@ -409,19 +409,22 @@ class Agent:
         """Compute the result from the opened sums, and close the charge with it."""
         reserved = self._account.reserved(payment.question)
         estimate = estimate_of(self.study, question.release, question.answers)
+        if estimate is None:
+            name, count = self.study.releases[question.release].name, len(question.answers)
+            raise ParameterError(f"release {name} has {count} opened sums, and more are to come")
         if reserved is not None:
             reserved.record(estimate.to_dict())
 
 
 def approve(store: Store, study: Study) -> None:
     """Note that the owner of the records approves a study, once."""
-    with store.write() as kept:
-        kept.put(_APPROVED, study.digest)
+    with store.write() as entries:
+        entries.put(_APPROVED, study.digest)
 
 
 def is_approved(store: Store, study: Study) -> bool:
-    with store.read() as kept:
-        return kept.get(_APPROVED) == study.digest
+    with store.read() as entries:
+        return entries.get(_APPROVED) == study.digest
 
 
 def _of(release: int, what: str = "") -> str:

@@ -194,6 +194,10 @@ class Document:
         """SHA-256 of the file, as `sha256sum` prints it."""
         return hashlib.sha256(self.text).digest()
 
+    def place_of(self, name: str) -> int:
+        """The number of a release, from 0."""
+        return self.releases.index(self.release_named(name))
+
     def release_named(self, name: str) -> StudyRelease:
         for release in self.releases:
             if release.name == name:

@@ -119,12 +119,10 @@ def release_digest(study: Document, release: int) -> bytes:
     return digest(HashDomain.STUDY_RELEASE, study.digest, written(release))
 
 
-def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate:
-    release = study.releases[number]
-    outcome = course(study, release, answers)
-    if not isinstance(outcome, Outcome):
-        raise ParameterError(f"release {release.name} has {len(answers)} opened sums, and more are to come")
-    return with_provenance(study, number, outcome)
+def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate | None:
+    """What a release comes to; None where more sums are to be opened."""
+    outcome = course(study, study.releases[number], answers) if answers else None
+    return with_provenance(study, number, outcome) if isinstance(outcome, Outcome) else None
 
 
 def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Estimate:

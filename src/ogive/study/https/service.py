@@ -39,14 +39,14 @@ from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.report.budget import totals
 from ogive.showing.parts import Html, table, tag
 from ogive.study.common import LOG
-from ogive.study.coordinator import Coordinator, in_the_sum, is_connected, told
+from ogive.study.coordinator import Coordinator, is_connected
 from ogive.study.document import Study
 from ogive.study.enrolment import SERVICE, TOKENS, Tokens, expiry_words
 from ogive.study.https import connections
 from ogive.study.https.connections import admit, bearer, line
 from ogive.study.https.mailbox import STEP
 from ogive.study.https.pages import Released, Shell, drawn, in_state, release_link, study_page
-from ogive.study.store import Store
+from ogive.study.store import Store, in_the_sum
 
 MEDIA = "application/vnd.ogive.study"
 LONGEST_WAIT = 30.0
@@ -104,7 +104,7 @@ def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tup
     state = release["state"]
     if state == "running":
         state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
-    return state, release["privacy"], in_the_sum(release, parties) or "-"
+    return state, release["privacy"], in_the_sum(release, [party["name"] for party in parties]) or "-"
 
 
 def _as_json(released: Mapping[str, Released]) -> Html | None:
@@ -300,8 +300,7 @@ class Service(Shell):
         return Response(status_code=204)
 
     def read(self) -> dict[str, Any]:
-        asked = self._coordinator
-        return told(asked.study, asked.progress(), waiting=asked.waiting_for, seen=dict(self._seen))
+        return self._coordinator.status(dict(self._seen))
 
     def told(self, kept: dict[str, Any]) -> dict[str, Any]:
         return kept

@@ -39,7 +39,7 @@ from ogive.study.document import PeopleStudy
 from ogive.study.https import believing, read_address
 from ogive.study.pairs import Channel, Person, Relay, take_part
 from ogive.study.pairs.study import FRONT_BYTES, Meeting, PairsStudy
-from ogive.study.store import Kept, Store
+from ogive.study.store import Store, next_number
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.models import PairsOptions
 
@@ -135,7 +135,7 @@ class _Served:
 # older lose what the ledger knows them by, so that trying again changes nothing.
 
 _IDENTITY, _COUNT = "identity", "count"
-_VALUE_BYTES, _COUNT_BYTES = 16, 8
+_VALUE_BYTES = 16
 _IDENTITY_NUMBER = 1
 
 
@@ -146,19 +146,19 @@ class Notes:
         self._store = store
         self._paid = paid
         fresh = os.urandom(_VALUE_BYTES)
-        with store.write() as kept:
-            self._identity = kept.put_new(_IDENTITY, fresh) or fresh
-            count = _counted(kept)
+        with store.write() as entries:
+            self._identity = entries.put_new(_IDENTITY, fresh) or fresh
+            count = next_number(entries, _COUNT)
         self._bind(_IDENTITY_NUMBER, self._identity)
         self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))  # before anybody is met
 
     def note(self, token: bytes, value: bytes) -> bytes | None:
         """Note a value for good unless the token has one, and say which it had; None for none."""
-        with self._store.write() as kept:
-            if kept.get(_IDENTITY) != self._identity:
+        with self._store.write() as entries:
+            if entries.get(_IDENTITY) != self._identity:
                 raise self._others()
-            earlier = kept.put_new(f"note/{token.hex()}", value)
-            count = 0 if earlier is not None else _counted(kept)
+            earlier = entries.put_new(f"note/{token.hex()}", value)
+            count = 0 if earlier is not None else next_number(entries, _COUNT)
         if earlier is None:
             self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))
         return earlier
@@ -167,8 +167,8 @@ class Notes:
         try:
             self._paid.bind(number, value)
         except ReleaseMismatchError:
-            with self._store.write() as kept:
-                kept.drop_one(_IDENTITY)
+            with self._store.write() as entries:
+                entries.drop_one(_IDENTITY)
             raise self._others() from None
 
     def _others(self) -> PeerError:
@@ -176,12 +176,6 @@ class Notes:
             f"the notes {plain(self._store.words)} are not those that belong to this ledger, or older ones, so what "
             "was given is not known; this person takes part no more"
         )
-
-
-def _counted(kept: Kept) -> int:
-    count = int.from_bytes(kept.get(_COUNT) or b"", "little") + 1
-    kept.put(_COUNT, count.to_bytes(_COUNT_BYTES, "little"))
-    return count
 
 
 # --- One person, until the study is over

@@ -40,10 +40,9 @@ from ogive.study.common import LOG
 from ogive.study.document import ServersStudy
 from ogive.study.https import believing, read_address
 from ogive.study.sealing import Arriving, disclose, enclose, envelope_bytes, sealing_key
-from ogive.study.servers.kept import end, ended, is_requested, refuse, untold
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.uploads import Relayed, Reports
-from ogive.study.store import Store
+from ogive.study.store import OfServers, Store
 
 LEADER = 0
 """Number of the server that takes uploads and asks the others."""
@@ -322,10 +321,11 @@ class Leader:
         """Go on with what was asked for; False if there is nothing to do."""
         self._tell()
         for number, release in enumerate(self.study.releases):
-            with self._store.read() as kept:
-                asked = is_requested(kept, release.name) and ended(kept, release.name) is None
-            if asked and self.node.estimate(number) is None:
-                if self._has_too_few(release.name):
+            with self._store.read() as entries:
+                releases = OfServers(self.study, entries)
+                waits = releases.is_requested(number) and releases.over(number) is None
+            if waits and self.node.estimate(number) is None:
+                if self._has_too_few(number):
                     continue
                 try:
                     self._form()
@@ -333,8 +333,8 @@ class Leader:
                         self._answer(number, step.number)
                 except FINAL as problem:
                     LOG.warning("release %s is over: %s", release.name, problem)
-                    with self._store.write() as kept:
-                        end(kept, release.name, str(problem))
+                    with self._store.write() as entries:
+                        OfServers(self.study, entries).end(number, str(problem))
                 return True
         self._tell_ended()
         return False
@@ -344,15 +344,15 @@ class Leader:
 
     # the steps
 
-    def _has_too_few(self, name: str) -> bool:
+    def _has_too_few(self, release: int) -> bool:
         """Whether uploads go on, since there are too few for a release, which nobody has paid for then."""
         count, least = len(self._uploads), self.study.min_uploads
         if self.node.closed is not None or count >= least:
             return False
         reason = f"uploads: {count}, min_uploads of the study: {least}; uploads go on, and nothing was spent"
-        LOG.warning("release %s is refused: %s", name, reason)
-        with self._store.write() as kept:
-            refuse(kept, name, reason)
+        LOG.warning("release %s is refused: %s", self.study.releases[release].name, reason)
+        with self._store.write() as entries:
+            OfServers(self.study, entries).refuse(release, reason)
         return True
 
     def _relay(self, peer: Peer) -> bool:
@@ -416,20 +416,20 @@ class Leader:
 
     def _tell(self) -> None:
         """Tell the other servers all answers to what was opened, so that they have the sums, too."""
-        with self._store.read() as kept:
-            result = untold(kept)
-        for release, query, messages in result:
+        with self._store.read() as entries:
+            undelivered = OfServers(self.study, entries).undelivered()
+        for release, query, messages in undelivered:
             self._others(partial(Peer.ask, what="opened", blobs=messages, release=release, query=query))
-            with self._store.write() as kept:
-                kept.drop_one(f"untold/{release}/{query}")
+            with self._store.write() as entries:
+                OfServers(self.study, entries).delivered(release, query)
 
     def _tell_ended(self) -> None:
         """Tell the other servers which releases are over, and why; again after a restart."""
-        for number, release in enumerate(self.study.releases):
+        for number in range(len(self.study.releases)):
             if number in self._told_ended:
                 continue
-            with self._store.read() as kept:
-                reason = ended(kept, release.name)
+            with self._store.read() as entries:
+                reason = OfServers(self.study, entries).over(number)
             if reason is not None:
                 self._others(partial(Peer.ask, what="over", release=number, reason=reason))
                 self._told_ended.add(number)

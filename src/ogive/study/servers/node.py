@@ -27,22 +27,12 @@ from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, check_budget, course, payment_of
+from ogive.study.course import Step, check_budget, course, estimate_of, payment_of
 from ogive.study.document import ServersStudy
-from ogive.study.frames import write_answer
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
-from ogive.study.servers.kept import (
-    CLOSED,
-    Steps,
-    answers,
-    closed,
-    end,
-    estimate,
-    state,
-)
 from ogive.study.servers.uploads import Enrolled, Relayed, Reports
-from ogive.study.store import Store, begin
+from ogive.study.store import NUMBER_BYTES, OfServers, Steps, Store, begin
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.model import opened_answer
@@ -188,12 +178,12 @@ class Node:
 
     def _opened_state(self) -> int | None:
         """Begin a state or go on with it; how many uploads there were when no more were taken."""
-        with self._store.write() as kept:
-            begin(kept, self.study, self._store.words)
-            self._steps.check(kept, self._store.words)
-            self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
-            kept.put_new(_SECRET, self._secret)
-            return closed(kept)
+        with self._store.write() as entries:
+            begin(entries, self.study, self._store.words)
+            self._steps.check(entries, self._store.words)
+            self._secret = entries.get(_SECRET) or self._random(KEY_BYTES)
+            entries.put_new(_SECRET, self._secret)
+            return OfServers(self.study, entries).closed
 
     @property
     def closed(self) -> int | None:
@@ -201,8 +191,8 @@ class Node:
 
     @property
     def clients(self) -> int | None:
-        with self._store.read() as kept:
-            result = kept.get(_CLIENTS)
+        with self._store.read() as entries:
+            result = entries.get(_CLIENTS)
         return None if result is None else int.from_bytes(result, "little")
 
     @property
@@ -225,8 +215,8 @@ class Node:
                 if count < self.study.min_uploads:
                     raise PeerError(f"uploads: {count}, min_uploads of the study: {self.study.min_uploads}")
                 self.uploads.close_uploads(count)
-            with self._store.write() as kept:
-                kept.put(CLOSED, count.to_bytes(8, "little"))
+            with self._store.write() as entries:
+                OfServers(self.study, entries).close(count)
             self._closed = count
             return count
 
@@ -244,13 +234,13 @@ class Node:
             if len(messages) != len(servers):
                 raise PeerError(f"there are names for {len(messages)} sets of clients, and {len(servers)} are formed")
             try:
-                with self._store.write() as kept:
+                with self._store.write() as entries:
                     for number, (server, names) in enumerate(zip(servers, messages, strict=True)):
                         server.agree(names)
                         for place, each in enumerate(names):
-                            kept.put(f"names/{number}/{place}", each)
-                        kept.put(_state(number), server.going().to_bytes())
-                    kept.put(_CLIENTS, servers[0].clients.to_bytes(8, "little"))
+                            entries.put(f"names/{number}/{place}", each)
+                        entries.put(_state(number), server.going().to_bytes())
+                    entries.put(_CLIENTS, servers[0].clients.to_bytes(NUMBER_BYTES, "little"))
             except BaseException:
                 self._servers = []  # one of them may have formed its set, and nothing of it is stored
                 raise
@@ -260,8 +250,8 @@ class Node:
         return result if isinstance(result, Step) else None
 
     def answers(self, release: int) -> tuple[Answer, ...]:
-        with self._store.read() as kept:
-            return answers(kept, self.study.releases[release].name)
+        with self._store.read() as entries:
+            return OfServers(self.study, entries).answers(release)
 
     def begin(self, release: int, query: int) -> Messages:
         with self._one:
@@ -302,8 +292,8 @@ class Node:
             with self._stored(preparing.server):
                 _, asked = self.study.uploaded(step.query)
                 answer = self._servers[preparing.server].answer(asked, self.study.unit.adjacency)
-            with self._store.write() as kept:
-                kept.put(f"answer/{self.study.releases[release].name}/{query}", answer)
+            with self._store.write() as entries:
+                entries.put(self._answer_name(release, query), answer)
             return answer
 
     def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
@@ -315,8 +305,8 @@ class Node:
             step = self._asked(release, query)
             number, asked = self.study.uploaded(step.query)
             server = self._servers[number]
-            with self._store.read() as kept:
-                given = kept.get(f"answer/{self.study.releases[release].name}/{query}")
+            with self._store.read() as entries:
+                given = entries.get(self._answer_name(release, query))
             if given is None or given not in messages:
                 raise PeerError("the answers to be added up lack the one that this server gave")
             answer = opened_answer(
@@ -328,12 +318,11 @@ class Node:
                 clients=server.clients,
             )
             self._check_sums(release, (*before, answer))
-            with self._store.write() as kept:
-                opened = b"".join(map(write_answer, (*before, answer)))
-                kept.put(f"answers/{self.study.releases[release].name}", opened)
+            with self._store.write() as entries:
+                releases = OfServers(self.study, entries)
+                releases.put_answers(release, (*before, answer))
                 if self.number == 0:
-                    fields = [len(each).to_bytes(4, "little") + each for each in messages]
-                    kept.put(f"untold/{release}/{query}", b"".join(fields))
+                    releases.put_undelivered(release, query, messages)
             self._preparing = None
         self._record(release)
 
@@ -342,12 +331,12 @@ class Node:
         with self._one:
             self._check_release(release)
             if self.estimate(release) is None:
-                with self._store.write() as kept:
-                    end(kept, self.study.releases[release].name, reason)
+                with self._store.write() as entries:
+                    OfServers(self.study, entries).end(release, reason)
 
     def estimate(self, release: int) -> Estimate | None:
         if release not in self._estimates:
-            result = estimate(self.study, release, self.answers(release))
+            result = estimate_of(self.study, release, self.answers(release))
             if result is None:
                 return None
             self._estimates[release] = result
@@ -355,8 +344,9 @@ class Node:
 
     def states(self) -> list[dict[str, Any]]:
         complete = [self.estimate(number) is not None for number in range(len(self.study.releases))]
-        with self._store.read() as kept:
-            return [state(kept, self.study, number, complete=done) for number, done in enumerate(complete)]
+        with self._store.read() as entries:
+            releases = OfServers(self.study, entries)
+            return [releases.row(number, released=done) for number, done in enumerate(complete)]
 
     def check(self) -> None:
         self.answers(0)
@@ -373,6 +363,9 @@ class Node:
     def _check_release(self, release: int) -> None:
         if not 0 <= release < len(self.study.releases):
             raise PeerError(f"the study has no release number {release + 1}")
+
+    def _answer_name(self, release: int, query: int) -> str:
+        return f"answer/{self.study.releases[release].name}/{query}"
 
     def _check_sums(self, release: int, opened: tuple[Answer, ...]) -> None:
         """Refuse sums from which nothing can be computed, which only organizations can bring about."""
@@ -411,9 +404,9 @@ class Node:
     def _read(self, number: int) -> Server:
         collected = self.study.collected[number]
         session = self.study.session(collected)
-        with self._store.read() as kept:
-            stored = kept.get(_state(number))
-            names = [kept.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
+        with self._store.read() as entries:
+            stored = entries.get(_state(number))
+            names = [entries.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
         state = ServerState(collected.study, session, self.number) if stored is None else ServerState.from_bytes(stored)
         workers = self._workers
         server = Server(
@@ -441,10 +434,10 @@ class Node:
         finally:
             state = self._servers[number].state
             assert state is not None
-            with self._store.write() as kept:
-                kept.put(_state(number), state.to_bytes())
-                kept.put(_CLIENTS, self._servers[0].clients.to_bytes(8, "little"))
-                step = self._steps.take(kept)
+            with self._store.write() as entries:
+                entries.put(_state(number), state.to_bytes())
+                entries.put(_CLIENTS, self._servers[0].clients.to_bytes(NUMBER_BYTES, "little"))
+                step = self._steps.take(entries)
             self._steps.note(step)
 
     def _payment(self, release: int) -> Any:
