@@ -35,7 +35,7 @@ from ogive.crypto.domains import HashDomain, derived_key
 from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, PeerError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.contributions import columns_of
@@ -46,12 +46,11 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
-from ogive.study.course import Step, check_budget, check_paid, course, estimate_of, payment_of
+from ogive.study.course import Own, OwnOpening, Step, check_budget, check_paid, course, estimate_of, payment_of
 from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, settings_of
 from ogive.study.local_client import FRONT, LONGEST, SECONDS
 from ogive.study.store import Entries, OfParties, Store, begin
-from ogive.trust.base import Opening, TrustModel
 from ogive.trust.secagg import SecAggOptions
 from ogive.trust.secagg.terms import Contribution
 from ogive.trust.table import Central
@@ -59,19 +58,16 @@ from ogive.trust.table import Central
 # --- A party's own records, which answer and pay for its part of a release
 
 
-class OwnRecords(TrustModel):
-    """The records of one party of a study; what is asked of them is answered in a sum with others alone."""
+class OwnRecords(Own):
+    """The records of one party of a study."""
 
     options_type = SecAggOptions
 
     def __init__(self, study: Study, number: int, records: object) -> None:
-        self.options: SecAggOptions = study.aggregation
-        self._unit = study.unit
+        super().__init__(study)
+        self._terms = study.aggregation.terms
         self._number = number
         self._records = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._unit  # as the study says
 
     def count(self) -> int:
         return self._records.count()
@@ -83,21 +79,18 @@ class OwnRecords(TrustModel):
         self._records.check_columns(columns)
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPart:
-        return OwnPart(Contribution(self._records, self._number, self.options.terms, adjacency), secret)
+        return OwnPart(Contribution(self._records, self._number, self._terms, adjacency), secret)
 
 
-class OwnPart(Opening[LinearQuery]):
-    """A party's part of one release: vectors to be masked, with noise that is a function of the secret, 32 bytes."""
+class OwnPart(OwnOpening[LinearQuery]):
+    """Vectors to be masked, with noise that is a function of the secret, 32 bytes."""
 
     def __init__(self, contribution: Contribution, secret: bytes) -> None:
+        super().__init__(secret)
         self.contribution = contribution
-        self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
         return self.contribution.context(query)
-
-    def answer(self, query: LinearQuery) -> Answer:
-        raise NotImplementedError("the sum is opened by all parties together")
 
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""

@@ -18,13 +18,13 @@ from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.domains import number as written
 from ogive.errors import BudgetError, LedgerError, OgiveError, ParameterError, PeerError
 from ogive.ledger.entries import LOST
-from ogive.privacy import Charge, Loss
+from ogive.privacy import Adjacency, Charge, Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.releasing.release import Outcome, Payment, charge_for, drive
 from ogive.statistics.base import Estimate, Terms, describe, innermost, settled
 from ogive.study.common import Document, StudyRelease
-from ogive.trust.base import TrustModel
+from ogive.trust.base import Opening, QueryT, TrustModel
 from ogive.trust.models import CentralOptions
 
 if TYPE_CHECKING:
@@ -151,6 +151,28 @@ def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Esti
 
 
 # --- What whoever answers pays from an account of its own
+
+
+class Own(TrustModel):
+    """What one participant of a study holds and pays with; an answer is that of all together."""
+
+    def __init__(self, study: Document) -> None:
+        assert study.options is not None, "curves that are merged are paid for as any release"
+        self.study = study
+        self.options = study.options
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        return self.study.unit
+
+
+class OwnOpening(Opening[QueryT]):
+    """A participant's part of one release."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.secret = secret
+
+    def answer(self, query: QueryT) -> Answer:
+        raise NotImplementedError("all who take part answer together")
 
 
 def payment_of(study: Document, number: int, account: Account, records: TrustModel) -> Payment:

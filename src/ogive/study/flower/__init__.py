@@ -18,8 +18,7 @@ FLOWER = "1.41.0"
 
 _PACKAGE = "ogive_relay"
 _COPIED = (
-    "flower/relay/server_app.py",
-    "flower/relay/client_app.py",
+    "flower/relay/apps.py",
     "https/mailbox.py",
     "local_client.py",
 )
@@ -47,8 +46,8 @@ publisher = "ogive"
 flwr-version-target = "{flower}"
 
 [tool.flwr.app.components]
-serverapp = "{package}.server_app:app"
-clientapp = "{package}.client_app:app"
+serverapp = "{package}.apps:server"
+clientapp = "{package}.apps:client"
 
 [tool.flwr.app.config]
 # the study's service, and the folder of the SuperLink's machine with its ca.pem and the parties' tokens

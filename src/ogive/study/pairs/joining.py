@@ -31,16 +31,15 @@ from ogive.core.arrays import Int64
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Ledger, Reservation
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, PairsQuery
+from ogive.privacy import Adjacency
+from ogive.queries import PairsQuery
 from ogive.records import Records
-from ogive.study.course import check_budget, payment_of
+from ogive.study.course import Own, OwnOpening, check_budget, payment_of
 from ogive.study.document import PeopleStudy
 from ogive.study.https import believing, read_address
 from ogive.study.pairs import Channel, Person, Relay, take_part
 from ogive.study.pairs.study import FRONT_BYTES, Meeting, PairsStudy
 from ogive.study.store import Store, next_number
-from ogive.trust.base import Opening, TrustModel
 from ogive.trust.models import PairsOptions
 
 # --- WebSockets as channels: a person's end, and the relay's end at a Starlette service
@@ -188,20 +187,17 @@ _LATE_SECONDS = 120.0
 """How long after the deadline a person waits to be told that the study is over."""
 
 
-class OwnRecord(TrustModel):
+class OwnRecord(Own):
     """The record of one person, as what pays for its pairs."""
 
     options_type = PairsOptions
 
     def __init__(self, meeting: Meeting, record: Any) -> None:
-        self.options: PairsOptions = PairsOptions()
+        super().__init__(meeting.study)
         self._meeting = meeting
         self.row: Int64 = Records.of(record).aggregate(meeting.query.rows)
         if len(self.row) != 1:
             raise DataError(f"a person takes part with one record, got {len(self.row)}")
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._meeting.study.unit
 
     def count(self) -> int:
         return len(self.row)
@@ -220,20 +216,16 @@ class OwnRecord(TrustModel):
         return sum(1 << int(place) for place in np.flatnonzero(bits[0]))
 
 
-class OwnPairs(Opening[PairsQuery]):
-    """A person's part of one release; its noise is drawn in each pair, and nothing follows from the secret."""
+class OwnPairs(OwnOpening[PairsQuery]):
+    """Pairs in each of which noise is drawn; nothing follows from the secret."""
 
     def __init__(self, record: OwnRecord, adjacency: Adjacency, secret: bytes) -> None:
+        super().__init__(secret)
         self._record = record
         self._adjacency = adjacency
-        self.secret = secret
 
     def context(self, query: PairsQuery) -> bytes:
         return query.digest(self._record.row, self._adjacency)
-
-    def answer(self, query: PairsQuery) -> Answer:
-        """A single person has no answer."""
-        raise NotImplementedError("pairs answer, and no person alone")
 
 
 def join(

@@ -24,16 +24,15 @@ from ogive.crypto.domains import HashDomain, derived_key, digest
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, check_budget, course, estimate_of, payment_of
+from ogive.study.course import Own, OwnOpening, Step, check_budget, course, estimate_of, payment_of
 from ogive.study.document import ServersStudy
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
 from ogive.study.servers.uploads import Enrolled, Relayed, Reports
 from ogive.study.store import NUMBER_BYTES, OfServers, Steps, Store, begin
-from ogive.trust.base import Opening, TrustModel
 from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.model import opened_answer
 from ogive.trust.servers.server import Preparation, Server, ServerState
@@ -42,8 +41,8 @@ from ogive.trust.servers.settings import question_digest
 # --- The uploads of one server, which pay for its part of a release
 
 
-class OwnUploads(TrustModel):
-    """What a server was sent of every aggregate; it answers with its own noise, and only all answers say anything.
+class OwnUploads(Own):
+    """What a server was sent of every aggregate; it answers with its own noise.
 
     `servers` gives the server of each aggregate in the order of `collected`, and `noise` is the secret of this server
     from which its noise follows, 32 bytes.
@@ -52,13 +51,10 @@ class OwnUploads(TrustModel):
     options_type = ServersOptions
 
     def __init__(self, study: ServersStudy, servers: Callable[[], list[Server]], noise: bytes) -> None:
-        self.options: ServersOptions = study.terms
+        super().__init__(study)
         self._study = study
         self._servers = servers
         self._noise = noise
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._study.unit
 
     def count(self) -> int:
         return self._servers()[0].clients
@@ -73,14 +69,14 @@ class OwnUploads(TrustModel):
         return OwnAnswers(self._study, self._servers(), secret, self._noise)
 
 
-class OwnAnswers(Opening[LinearQuery]):
-    """A server's part of one release; its noise is a function of the server's own secret, not of the release's."""
+class OwnAnswers(OwnOpening[LinearQuery]):
+    """Answers whose noise is a function of the server's own secret, not of the release's."""
 
     def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
+        super().__init__(secret)
         self._study = study
         self._noise = noise
         self._servers = servers
-        self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
         """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
@@ -93,10 +89,6 @@ class OwnAnswers(Opening[LinearQuery]):
         counted = _set_of(server), server.dropped.astype("<i8").tobytes()
         question = question_digest(asked, self._study.unit.adjacency)
         return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, question)
-
-    def answer(self, query: LinearQuery) -> Answer:
-        """A single server's answer is a random number."""
-        raise NotImplementedError("the answers of all servers are added up")
 
 
 def _set_of(server: Server) -> bytes:

@@ -1,8 +1,12 @@
-"""The coordinator's side of the relay: carries questions from the study's service to the nodes, and replies back.
+"""The relay of a study: a run carries questions from the study's service to the nodes of parties, and replies back.
 
 It keeps nothing, and can forge nothing: both sides sign. The service asks again, with the same bytes, for what was
 lost, and agents repeat what they replied; so this run, the SuperLink and any node may end at any moment, and the next
 run goes on. A run ends when no release is asked for any more and everybody who is there has read the results.
+
+The party's side asks the local agent, and carries its reply back. It knows nothing of records and keys, and runs as a
+user who cannot read them. Where the agent listens, and for which party, is in the SuperNode's own configuration, which
+no run can change.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from typing import Any
 
 import httpx
 from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
 from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken, quiet_client, read
-from ogive.study.local_client import lacking
+from ogive.study.local_client import ask_at, lacking
 
 LOG = logging.getLogger("flwr")
 
@@ -40,14 +45,14 @@ LONGEST_PUBLIC = 1 << 24
 DONE_SECONDS = 5.0
 """How long nobody must have been asked anything before a run ends."""
 
-app = ServerApp()
+server = ServerApp()
 
 
 class NotCarriedError(Exception):
     """Why a run cannot carry the study, in one line; Flower keeps it as the reason of the run's end."""
 
 
-@app.main()  # type: ignore[untyped-decorator]
+@server.main()  # type: ignore[untyped-decorator]
 def main(grid: Grid, context: Context) -> None:
     """Carry until every release that was asked for is released or over."""
     if lacking():
@@ -245,3 +250,40 @@ class Relay:
             if not counts:
                 tries += 1  # another node may run for the party, too
                 self._over.wait(PAUSE_SECONDS)
+
+
+# --- The party's side
+
+AGENT_SECONDS = 20.0
+"""How long an agent that does not answer is tried again: it may just be starting."""
+
+client = ClientApp()
+
+
+@client.query("hello")  # type: ignore[untyped-decorator]
+def hello(message: Message, context: Context) -> Message:
+    """Say for which party this node runs, and what keeps its Flower from being quiet."""
+    return _reply(message, {"party": str(context.node_config.get("party", "")), "lacking": lacking()})
+
+
+@client.query("ask")  # type: ignore[untyped-decorator]
+def ask(message: Message, context: Context) -> Message:
+    """Carry a question to the agent, and its reply back; no bytes if it does not answer."""
+    question = bytes(message.content["ogive"]["question"])
+    return _reply(message, {"reply": _asked(Path(str(context.node_config["agent"])), question)})
+
+
+def _asked(agent: Path, question: bytes) -> bytes:
+    until = time.monotonic() + AGENT_SECONDS
+    while True:
+        try:
+            return ask_at(agent, question) or b""
+        except OSError as problem:
+            if time.monotonic() > until:
+                print(f"the agent at {agent} does not answer: {problem}")
+                return b""
+            time.sleep(0.2)
+
+
+def _reply(message: Message, said: dict[str, str | bytes]) -> Message:
+    return Message(RecordDict({"ogive": ConfigRecord(said)}), reply_to=message)
