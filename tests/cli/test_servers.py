@@ -14,7 +14,7 @@ from helpers.scope import is_everything
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
-from ogive.cli.parties import own_record
+from ogive.cli.study import own_record
 from ogive.errors import ParameterError
 from ogive.study.document import read_study
 from ogive.study.store import OfServers, Store, begin

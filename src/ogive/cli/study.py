@@ -1,9 +1,15 @@
-"""`ogive study`: write a study, make keys, read and approve it, run its coordinator, ask for releases."""
+"""`ogive study`: write a study, make keys, read and approve it, run its coordinator, ask for releases.
+
+Those who take part run `ogive agent`, `ogive server`, `ogive upload` and `ogive pair`.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+import math
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -11,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import whole
+from ogive.cli.data import OptionalWhole, Whole, whole
 from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
@@ -128,16 +134,14 @@ def keys(
     if (key is None) == (service is None):
         raise ParameterError("name the file of a new key, or a folder with --service")
     if key is not None:
-        from ogive.study.common import key_text
+        from ogive.study.common import SEALING, key_text
         from ogive.study.enrolment import make_key
+        from ogive.study.sealing import sealing_key
 
-        made = make_key(key)
-        printed = key_text(made.public_key().public_bytes_raw())
+        private = make_key(key)
+        printed = key_text(private.public_key().public_bytes_raw())
         if sealing:
-            from ogive.study.common import SEALING
-            from ogive.study.sealing import sealing_key
-
-            printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
+            printed += f",{key_text(sealing_key(private).public_key().public_bytes_raw(), SEALING)}"
         print(printed)
         return
     if study is None or not host:
@@ -149,12 +153,10 @@ def keys(
     read = read_study(study)
     _warn_of_budget(read)
     equip(service, read, hosts=host, clients=clients)
-    if not isinstance(read, Study):
-        print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
-        return
-    print(
-        f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
-    )
+    text = "give ca.pem to everybody who connects; keep ca.key and service.key"
+    if isinstance(read, Study):
+        text = "give ca.pem and its own .token to each party; keep ca.key, service.key and tokens"
+    print(f"{service}: {text}", file=sys.stderr)
 
 
 def _warn_of_budget(study: AnyStudy) -> None:
@@ -215,19 +217,16 @@ def check(
         raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
     study = read_study(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
-    if not isinstance(study, Study):
-        if records is not None or state is not None or approve:
-            raise ParameterError("only its participants approve this study; leave out --records and --state")
-        print(in_words(study, number), end="")
-        _warn_of_budget(study)
-        return
-    if records is not None:
-        from ogive.study.agent import check_records
+    if isinstance(study, Study):
+        if records is not None:
+            from ogive.study.agent import check_records
 
-        check_records(study, 1 if number is None else number, records)
+            check_records(study, 1 if number is None else number, records)
+    elif records is not None or state is not None or approve:
+        raise ParameterError("only its participants approve this study; leave out --records and --state")
     print(in_words(study, number), end="")
     _warn_of_budget(study)
-    if approve:
+    if approve and isinstance(study, Study):
         from ogive.study.agent import approve as note
         from ogive.study.store import Store
 
@@ -271,21 +270,14 @@ def serve(
     if not step_seconds > 0 or not patience > 0:
         raise ParameterError("--step-seconds and --patience must be above 0")
     read = read_study(document)
+    where: dict[str, Any] = {"key": load_key(key), "state": state, "folder": service, "host": host, "port": port}
     if isinstance(read, PeopleStudy):
         from ogive.study.pairs.service import serve as run_pairs
 
-        run_pairs(read, key=load_key(key), state=state, folder=service, host=host, port=port, patience=patience)
-        return
-    run(
-        read if isinstance(read, Study) else Study.read(document),
-        key=load_key(key),
-        state=state,
-        folder=service,
-        host=host,
-        port=port,
-        step_seconds=step_seconds,
-        clients=clients,
-    )
+        run_pairs(read, patience=patience, **where)
+    else:
+        parties = read if isinstance(read, Study) else Study.read(document)
+        run(parties, step_seconds=step_seconds, clients=clients, **where)
 
 
 @app.command
@@ -445,3 +437,264 @@ def status(document: Document, *, state: State) -> None:
             print(f"  {line}" + (f" ({attempts} attempts)" if attempts > 1 else ""))
         if each.get("reason"):
             print(f"  {each['reason']}")
+
+
+# --- `ogive agent`
+
+
+def agent(
+    study: Document,
+    *,
+    records: Path,
+    key: Path,
+    state: Path,
+    ledger: str | None = None,
+    account: str | None = None,
+    connect: str | None = None,
+    token: Path | None = None,
+    authority: Path | None = None,
+    certificate: Path | None = None,
+    certificate_key: Path | None = None,
+    listen: str | None = None,
+) -> None:
+    """Answer the questions of a study that you approved, with records that stay here.
+
+    Args:
+        study: The file of the study.
+        records: Your records, in any form that other commands read.
+        key: Your enrolment key.
+        state: File of the agent's state, which says that you approved the study.
+        ledger: Your ledger; by default a file beside the state.
+        account: Name of the account that pays; by default the name of the study.
+        connect: Address of the coordinator, https://HOST:PORT.
+        token: File with your token, for --connect.
+        authority: File ca.pem of the study's authority, for --connect.
+        certificate: File of your certificate, where the coordinator asks for one.
+        certificate_key: File of its key.
+        listen: unix:/PATH of a socket at which a local carrier asks, instead of --connect.
+    """
+    from ogive.ledger import Ledger
+    from ogive.study.agent import Agent, check_records, is_approved, listen_at
+    from ogive.study.document import Study
+    from ogive.study.enrolment import load_key
+    from ogive.study.store import Store
+
+    if (connect is None) == (listen is None):
+        raise ParameterError("say where questions come from: --connect https://HOST:PORT or --listen unix:/PATH")
+    if (certificate is None) != (certificate_key is None):
+        raise ParameterError("--certificate and --certificate-key go together")
+    document = Study.read(study)
+    own = load_key(key)
+    number = document.number_of(own.public_key().public_bytes_raw())
+    store = Store(state)
+    if not is_approved(store, document):
+        raise RefusalError(
+            f"this study is not approved in {state}; read it with ogive study check, and approve it with --approve"
+        )
+    check_records(document, number, records)
+    store.hold()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    place = ledger if ledger is not None else str(state.with_name(state.name + ".ledger"))
+    name, limit = (document.name, document.budget) if account is None else (account, None)
+    paying = Ledger.open(place).account(name, unit=document.unit, limit=limit)
+    party = Agent(document, records, key=own, store=store, account=paying)
+    stop = threading.Event()
+    if connect is not None:
+        from ogive.study.carriers import Connection
+        from ogive.study.enrolment import read_token
+
+        if token is None:
+            raise ParameterError("--connect needs --token, the file with your token")
+        pair = None if certificate is None or certificate_key is None else (certificate, certificate_key)
+        with Connection(
+            connect, document.parties[number - 1].name, read_token(token), authority=authority, certificate=pair
+        ) as connection:
+            connection.run(party, stop)
+    elif listen is not None:
+        listen_at(listen, party, stop)
+
+
+# --- `ogive server`
+
+
+def server(
+    study: Document,
+    *,
+    store: Path,
+    number: OptionalWhole = None,
+    key: Path = Path("my.key"),
+    enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
+    service: Path = Path("tls"),
+    connect_to: Words = (),
+    authority: Path | None = None,
+    host: str = "127.0.0.1",
+    port: Whole = 8443,
+    ledger: str | None = None,
+) -> None:
+    """Take shares of people's records, and answer together with the other servers of a study.
+
+    Args:
+        study: The file of the study.
+        store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
+        number: Number of this server in the study, from 0, compared with its key.
+        key: The key of this server; it says which server of the study this is.
+        enrolled: Who may upload to this server: one or several files from ogive study devices; by default
+            NAME.enrolled, with this server's name.
+        service: Folder with certificate and key, from ogive study keys --service.
+        connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
+        authority: File with the certificate that issued theirs; by default those that the system trusts.
+        host: Address to listen on.
+        port: Port to listen on.
+        ledger: The ledger of this server; by default a file in the store.
+    """
+    from ogive.study.servers.service import serve
+
+    serve(
+        study,
+        store=store,
+        number=number,
+        key=key,
+        enrolled=enrolled,
+        service=service,
+        connect_to=connect_to,
+        authority=authority,
+        host=host,
+        port=port,
+        ledger=ledger,
+    )
+
+
+# --- `ogive upload`
+
+_LONGEST = 1 << 16
+
+
+def upload(
+    study: Document,
+    *,
+    connect: str,
+    token: Path,
+    value: Words = (),
+    value_from: Path | None = None,
+    file: Path | None = None,
+    authority: Path | None = None,
+) -> None:
+    """Send shares of a record to the servers of a study, once; nobody sees the record.
+
+    Args:
+        study: The file of the study.
+        connect: Address of the study's first server, https://HOST:PORT.
+        token: File with your token, or with one token a line for the rows of --file.
+        value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
+        file: Instead of a value a table with a row for each token, in any form that other commands read.
+        authority: File with the certificate that issued the server's; by default those that the system trusts.
+    """
+    from ogive.study.servers.uploads import read_tokens
+    from ogive.study.servers.uploads import upload as send
+
+    records = own_record(value, value_from, file)
+    tokens = read_tokens(token)
+    new = send(study, records, tokens=tokens, connect=connect, authority=authority)
+    before = len(tokens) - new
+    if len(tokens) > 1:
+        text = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
+    elif new:
+        text = "the record is uploaded"
+    else:
+        text = "a record was uploaded with this token before; that one counts, and nothing has changed"
+    print(text, file=sys.stderr)
+
+
+def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | None) -> Any:
+    """A record by its words, by those in a file, or by a table; one of them is given."""
+    if bool(words) + (words_from is not None) + (file is not None) != 1:
+        raise ParameterError("name your record with --value or --value-from, or a table with --file")
+    if words_from is not None:
+        try:
+            with words_from.open(encoding="utf-8-sig") as opened:
+                text = opened.read(_LONGEST + 1)
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "it is no text in UTF-8"
+            raise ParameterError(f"the value in {plain(words_from)} cannot be read: {reason}") from None
+        if len(text) > _LONGEST:
+            raise ParameterError(f"{plain(words_from)} has more than the {_LONGEST} characters of a value")
+        words = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if not words:
+            raise ParameterError(f"there is no value in {plain(words_from)}")
+    return file if file is not None else record_of(words)
+
+
+def record_of(words: tuple[str, ...]) -> Any:
+    """One record, as columns or as a single value."""
+    if len(words) == 1 and "=" not in words[0]:
+        return [_value(words[0])]
+    record = {}
+    for word in words:
+        column, equals, value = word.partition("=")
+        if not equals or not column or column in record:
+            raise ParameterError(f"--value takes 65, or COLUMN=VALUE for each column once, got {plain(word)}")
+        record[column] = [_value(value)]
+    return record
+
+
+def _value(word: str) -> float | str:
+    try:
+        result = float(word)
+    except ValueError:
+        return word
+    if math.isnan(result):
+        raise ParameterError(
+            "--value nan is no value; a table of --file may lack one, where the study says what it means"
+        )
+    return result
+
+
+# --- `ogive pair`
+
+
+def pair(
+    study: Document,
+    *,
+    connect: str,
+    key: Path,
+    ledger: str,
+    value: Words = (),
+    value_from: Path | None = None,
+    file: Path | None = None,
+    authority: Path | None = None,
+) -> None:
+    """Take part in a study with your record: you meet others in pairs, and nobody sees it.
+
+    Args:
+        study: The file of the study.
+        connect: Address of the study's service, https://HOST:PORT.
+        key: Your key; says which person of the study you are.
+        ledger: Your ledger; the price is in it before anything is sent.
+        value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
+        file: Instead of a value a table with one row, in any form that other commands read.
+        authority: File with the certificate that issued the service's; by default those that the system trusts.
+    """
+    from ogive.study.document import PeopleStudy, read_study
+    from ogive.study.enrolment import load_key
+    from ogive.study.pairs.joining import join
+    from ogive.study.pairs.study import Meeting
+
+    record = own_record(value, value_from, file)
+    read = read_study(study)
+    if not isinstance(read, PeopleStudy):
+        raise ParameterError("this is no study of people who meet in pairs; its trust must be pairs")
+    if isinstance(record, list):
+        columns = [each.column for each in Meeting.of(read).query.columns.columns]
+        if len(columns) > 1:
+            raise ParameterError(f"the study asks for the columns {', '.join(columns)}; give each as COLUMN=VALUE")
+        record = {columns[0]: record}
+    given, over = join(read, record, key=load_key(key), ledger=ledger, connect=connect, authority=authority)
+    pairs = "1 pair" if given == 1 else f"{given} pairs"
+    if not over:
+        raise RefusalError(f"the study did not end in time; you took part in {pairs}")
+    print(f"the study is over; you took part in {pairs}", file=sys.stderr)
