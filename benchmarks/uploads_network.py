@@ -39,11 +39,11 @@ from ogive.crypto.domains import HashDomain
 from ogive.study.common import SEALING, key_text
 from ogive.study.course import Step, course
 from ogive.study.document import ServersStudy
-from ogive.study.enrolment import equip, make_key
+from ogive.study.enrolment import equip, make_key, make_token
 from ogive.study.https.connections import allow_files
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, opened_messages
-from ogive.study.servers.uploads import credential, enrolled, front, make_reports, make_tokens, part_bytes, report_bytes
+from ogive.study.servers.uploads import credential, enrolled, front, make_reports, part_bytes, report_bytes
 from ogive.study.store import OfServers, Store
 from ogive.trust.servers.model import add_answers, run
 from ogive.trust.servers.server import Server, ServerState
@@ -67,7 +67,7 @@ class Place:
         keys = [make_key(folder / f"{number}.key") for number in range(2)]
         self.study = ServersStudy.parse(study_text(keys, people=people, cells=cells))
         (folder / "study.toml").write_bytes(self.study.text)
-        self.tokens = make_tokens(people)
+        self.tokens = [make_token() for _ in range(people)]
         self.ports = [_free_port() for _ in keys]
         self.running: dict[int, subprocess.Popen[bytes]] = {}
         for number in range(2):

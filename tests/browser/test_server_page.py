@@ -24,7 +24,7 @@ def page_file(tmp_path_factory):
         with trial.stores[0].write() as kept:
             OfServers(trial.study, kept).end(trial.study.place_of("costly"), "the account has nothing left")
         service = ServerService(trial.nodes[0], trial.leader)
-        told = service.told(service.read()) | {"uploads_by_hour": [[HOUR, 120], [HOUR + 3600, 80]]}
+        told = service.public(service.read()) | {"uploads_by_hour": [[HOUR, 120], [HOUR + 3600, 80]]}
         page = status_page(told, {"age": Released.of(trial.nodes[0].estimate(0).to_dict())})
     path = tmp_path_factory.mktemp("page") / "server.html"
     path.write_text(page, encoding="utf-8")

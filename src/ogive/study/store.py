@@ -119,6 +119,13 @@ class Store:
             raise ParameterError(f"there is no state {plain(place)}")
         return Store(place)
 
+    @staticmethod
+    def held(place: str | Path) -> Store:
+        """A state on which this process alone runs."""
+        store = Store(place)
+        store.hold()
+        return store
+
     @property
     def words(self) -> str:
         """Where it is, without any password."""

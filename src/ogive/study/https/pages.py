@@ -46,14 +46,16 @@ class Released:
         return Released(estimate.provenance, picture)
 
 
-def study_page(told: dict[str, Any], lead: str, parts: Sequence[Html | None], foot: str, *, what: str = "Study") -> str:
+def study_page(
+    status: dict[str, Any], lead: str, parts: Sequence[Html | None], foot: str, *, what: str = "Study"
+) -> str:
     """The page of a study, which the browser reads again every few seconds."""
-    title = told["title"] or told["study"]
+    title = status["title"] or status["study"]
     return document(
         title,
         tag("header", tag("h1", title), say(lead)),
         tag("main", *parts),
-        tag("footer", say(foot), fine(f"{what} {told['study']}, SHA-256 {told['digest']}")),
+        tag("footer", say(foot), fine(f"{what} {status['study']}, SHA-256 {status['digest']}")),
         refresh=REFRESH_SECONDS,
         policy=PICTURES,
     )
@@ -141,12 +143,12 @@ class Shell:
         self._text = text
         self.counts = dict.fromkeys(counted, 0)
         self._results = Results(self.result)
-        self._kept, self._checked = Recent(self.read), Recent(self.check)
+        self._stored_status, self._checked = Recent(self.read), Recent(self.check)
 
     def read(self) -> Any:
         return None
 
-    def told(self, kept: Any) -> dict[str, Any]:
+    def public(self, stored: Any) -> dict[str, Any]:
         """Everything that anybody may know, with what `read` found."""
         raise NotImplementedError
 
@@ -157,14 +159,14 @@ class Shell:
         """Why the service cannot go on."""
         return None
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
         return {}
 
     def result(self, name: str) -> dict[str, Any] | None:
         """What was released under a name, as plain data."""
         raise NotImplementedError
 
-    def page(self, told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    def page(self, status: dict[str, Any], released: Mapping[str, Released]) -> str:
         raise NotImplementedError
 
     def routes(self) -> list[BaseRoute]:
@@ -184,7 +186,7 @@ class Shell:
         return line(text, status)
 
     async def _now(self) -> dict[str, Any]:
-        return self.told(await self._kept.get())
+        return self.public(await self._stored_status.get())
 
     async def _study(self, request: Request) -> Response:
         return Response(self._text, media_type=self.media)
@@ -193,8 +195,8 @@ class Shell:
         return JSONResponse(await self._now())
 
     async def _page(self, request: Request) -> Response:
-        told = await self._now()
-        return html(self.page(told, await self._results.pictured(told["releases"])))
+        status = await self._now()
+        return html(self.page(status, await self._results.pictured(status["releases"])))
 
     async def _health(self, request: Request) -> Response:
         try:
@@ -274,6 +276,6 @@ class Taking(Shell):
         return Response(status_code=201)
 
 
-def in_state(told: dict[str, Any], *states: str) -> dict[str, int]:
-    results = [each["state"] for each in told["releases"]]
+def in_state(status: dict[str, Any], *states: str) -> dict[str, int]:
+    results = [each["state"] for each in status["releases"]]
     return {f'releases{{state="{state}"}}': results.count(state) for state in states}

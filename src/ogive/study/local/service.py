@@ -182,10 +182,10 @@ def owners_page(description: Description) -> str:
     )  # fmt: skip
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
-    lead = f"{told['uploads']:,} of {told['participants']:,} participants have reported."
-    parts = [by_hour("Reports", "reports", told["uploads_by_hour"]), *drawn(released)]
-    return study_page(told, lead, parts, f"Each report costs its owner {told['privacy']}.", what="Collection")
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
+    lead = f"{status['uploads']:,} of {status['participants']:,} participants have reported."
+    parts = [by_hour("Reports", "reports", status["uploads_by_hour"]), *drawn(released)]
+    return study_page(status, lead, parts, f"Each report costs its owner {status['privacy']}.", what="Collection")
 
 
 def _form(description: Description) -> Html:
@@ -286,7 +286,7 @@ class LocalService(Taking):
     async def _client(self, request: Request) -> Response:
         return Response(client(), media_type="text/javascript")
 
-    def told(self, kept: object = None) -> dict[str, Any]:
+    def public(self, stored: object = None) -> dict[str, Any]:
         description = self._description
         return {
             "study": description.id,
@@ -300,7 +300,7 @@ class LocalService(Taking):
         }
 
     async def _status_page(self, request: Request) -> Response:
-        return html(self.page(self.told(), await run_in_threadpool(self._released.pictured)))
+        return html(self.page(self.public(), await run_in_threadpool(self._released.pictured)))
 
     def result(self, name: str) -> dict[str, Any] | None:
         return self._released.find(name)
@@ -308,8 +308,8 @@ class LocalService(Taking):
     def fault(self) -> str | None:
         return None if self._reports.usable else FAILED
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
-        return {**self.counts, "uploads": told["uploads"], "store_bytes": told["bytes"]}
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
+        return {**self.counts, "uploads": status["uploads"], "store_bytes": status["bytes"]}
 
 
 # --- The process that takes the reports of a collection

@@ -16,7 +16,7 @@ Source:
 """
 
 from ogive.study.pairs.collector import Collector, History, Person
-from ogive.study.pairs.relay import Relay, collect, take_part
-from ogive.study.pairs.study import Channel, Collected, PairsStudy
+from ogive.study.pairs.relay import Channel, Relay, collect, take_part
+from ogive.study.pairs.study import Collected, PairsStudy
 
 __all__ = ["Channel", "Collected", "Collector", "History", "PairsStudy", "Person", "Relay", "collect", "take_part"]

@@ -65,15 +65,15 @@ class Departures:
         return sign(header.message(write_pass(self)), key)
 
 
-def write_pass(told: Departures) -> bytes:
+def write_pass(departures: Departures) -> bytes:
     """What is told before a pass as bytes: the seed, who is gone, and which pairs had begun."""
-    return told.seed + write_bits(np.concatenate([told.gone, told.begun]))
+    return departures.seed + write_bits(np.concatenate([departures.gone, departures.begun]))
 
 
 def free_pairs(study: PairsStudy, pairs: Int64, begun: Bool) -> Int64:
     """In how many more pairs each user may be, shape (users,): a pair that had begun counts as taken part in."""
-    taken = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
-    return np.asarray(np.maximum(study.agreed - taken, 0))
+    begun_pairs = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
+    return np.asarray(np.maximum(study.agreed - begun_pairs, 0))
 
 
 class DeparturesReader:
@@ -94,8 +94,8 @@ class DeparturesReader:
         )  # fmt: skip
         bits = read_bits(body[SEED_BYTES:], users + first)
         self._inbox.mark(header)
-        told = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
-        new = told.pairs(self._study, self._pairs)
+        departures = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
+        new = departures.pairs(self._study, self._pairs)
         self._pairs = np.concatenate([self._pairs, new])
         self._next += 1
         return new, first
@@ -162,9 +162,9 @@ def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
         reader = Reader(data, "kept pass")
         seed = reader.take(SEED_BYTES)
         bits = read_bits(reader.take(reader.left), users + len(pairs))
-        told = Departures(number, seed, bits[:users], bits[users:])
-        pairs = np.concatenate([pairs, told.pairs(study, pairs)])
-        results.append(told)
+        departures = Departures(number, seed, bits[:users], bits[users:])
+        pairs = np.concatenate([pairs, departures.pairs(study, pairs)])
+        results.append(departures)
     return results
 
 
@@ -229,9 +229,9 @@ class Collector:
 
     def _resume(self, earlier: History) -> None:
         first = 0
-        for told in earlier.passes:
+        for departures in earlier.passes:
             first = len(self._pairs)
-            self._pairs = np.concatenate([self._pairs, told.pairs(self.study, self._pairs)])
+            self._pairs = np.concatenate([self._pairs, departures.pairs(self.study, self._pairs)])
         self._passes = list(earlier.passes)
         self._waiting = [number for number in range(first, len(self._pairs)) if number not in earlier.pairs]
         self._begun = np.zeros(len(self._pairs), np.bool_)
@@ -284,8 +284,8 @@ class Collector:
         """Somebody is there, perhaps again, and is told of the passes so far."""
         self._here.add(user)
         self._been.add(user)
-        told = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
-        return told + self._go_on(now)
+        departures = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
+        return departures + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
         """Begin with those who are there."""
@@ -311,14 +311,14 @@ class Collector:
         if pair is None:
             raise PeerError("the message is of no pair that is at hand")
         try:
-            said = pair.aggregator.receive(data)
+            messages = pair.aggregator.receive(data)
         except PeerError:
             if not pair.aggregator.over:
                 raise
             self._give_up(header.study, "what one of them sent was malformed")
             return self._go_on(now)
         if pair.aggregator.outputs is None:
-            return said
+            return messages
         self._outputs[pair.number] = pair.aggregator.outputs
         self._changes.pairs[pair.number] = Met(outputs=pair.aggregator.outputs)
         self._close(header.study)
@@ -335,16 +335,16 @@ class Collector:
         if not self._started or self._over:
             return []
         late = self._deadline is not None and now >= self._deadline
-        said = [] if late else list(self._invitations(now))
+        messages = [] if late else list(self._invitations(now))
         if self._open:
-            return said
+            return messages
         again = [] if late else self._pair_anew()
         if again:
             return again + self._go_on(now)
         if late or self._deadline is None or self._complete:
             self._over = True
             self._lose_waiting()
-        return said
+        return messages
 
     @property
     def _complete(self) -> bool:
@@ -375,18 +375,18 @@ class Collector:
         """Draw who meets whom in a further pass, and tell everybody who is there; nothing if nobody can meet."""
         if len(self._passes) == MOST_PASSES:
             return []
-        told = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
-        new = told.pairs(self.study, self._pairs)
+        departures = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
+        new = departures.pairs(self.study, self._pairs)
         if not len(new):
             return []
         self._lose_waiting()
-        self._passes.append(told)
-        self._changes.passes.append(told)
+        self._passes.append(departures)
+        self._changes.passes.append(departures)
         self._waiting = list(range(len(self._pairs), len(self._pairs) + len(new)))
         self._pairs = np.concatenate([self._pairs, new])
         self._begun = np.concatenate([self._begun, np.zeros(len(new), np.bool_)])
         there = [user + 1 for user in sorted(self._here)]
-        return [(to, told.message(self.study, receiver=to, key=self.key)) for to in there]
+        return [(to, departures.message(self.study, receiver=to, key=self.key)) for to in there]
 
     def _lose_waiting(self) -> None:
         """Give up the pairs that wait: one of each is not there, or time is up."""
@@ -474,9 +474,9 @@ class Person:
         if self._at_hand is None or self._at_hand[0] != header.study:
             raise PeerError("the message is of no pair that is at hand")
         party = self._at_hand[1]
-        said = party.receive(data)
+        messages = party.receive(data)
         self.given += party.spent
-        return said
+        return messages
 
     def close(self) -> None:
         """Give up the pair at hand."""
@@ -492,11 +492,11 @@ class Person:
             settings, self.user + 1, self._bits(settings, garbles=garbles), key=self.key, note=self._noted,
             random=self._random,
         )  # fmt: skip
-        said = party.receive(invitation)
+        messages = party.receive(invitation)
         self.close()
         del self._pairs[settings.digest]
         self._at_hand = (settings.digest, party)
-        return said
+        return messages
 
     @property
     def _agreed(self) -> int:

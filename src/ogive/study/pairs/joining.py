@@ -38,7 +38,8 @@ from ogive.study.course import Own, OwnOpening, check_budget, payment_of
 from ogive.study.document import PeopleStudy
 from ogive.study.https import believing, read_address
 from ogive.study.pairs import Channel, Person, Relay, take_part
-from ogive.study.pairs.study import FRONT_BYTES, Meeting, PairsStudy
+from ogive.study.pairs.relay import FRONT_BYTES
+from ogive.study.pairs.study import Meeting, PairsStudy
 from ogive.study.store import Store, next_number
 from ogive.trust.models import PairsOptions
 
@@ -252,8 +253,7 @@ def join(
         raise RefusalError(f"no pair of this study begins after {study.deadline.isoformat()}; nothing was sent")
     meeting = Meeting.of(study)
     own = OwnRecord(meeting, record)
-    notes = Store(f"{ledger}{NOTES}")
-    notes.hold()
+    notes = Store.held(f"{ledger}{NOTES}")
     try:
         noted = Notes(notes, _pay(meeting, own, ledger))
         person = Person(meeting.protocol, number - 1, {"values": own.entered}, key=key, note=noted.note)

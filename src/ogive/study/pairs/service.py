@@ -62,29 +62,25 @@ def history(entries: Entries, protocol: PairsStudy) -> History:
 # --- The page of the study
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
     counts = [("that were to compute", "pairs"), ("opened", "opened"), ("lost", "lost")]
+    rows = [(release_link(each), (each["state"], each["privacy"])) for each in status["releases"]]
     parts = [
-        table(
-            "Releases",
-            ("release", "state", "guarantee"),
-            [(release_link(each), (each["state"], each["privacy"])) for each in told["releases"]],
-            texts=(1, 2),
-        ),
-        None if told["reason"] is None else say(f"The study is over without a release: {told['reason']}."),
+        table("Releases", ("release", "state", "guarantee"), rows, texts=(1, 2)),
+        None if status["reason"] is None else say(f"The study is over without a release: {status['reason']}."),
         *drawn(released),
-        table("Pairs", ("pairs of people", "number"), [(words, (f"{told[name]:,}",)) for words, name in counts]),
+        table("Pairs", ("pairs of people", "number"), [(words, (f"{status[name]:,}",)) for words, name in counts]),
     ]
-    price = told["releases"][0]["privacy"]
+    price = status["releases"][0]["privacy"]
     foot = f"The release costs each person {price}, whatever comes of their pairs."
-    return study_page(told, _lead(told), parts, foot)
+    return study_page(status, _lead(status), parts, foot)
 
 
-def _lead(told: dict[str, Any]) -> str:
-    here = f"{told['here']:,} of {told['people']:,} people are connected."
-    if told["releases"][0]["state"] in ("released", "over"):
+def _lead(status: dict[str, Any]) -> str:
+    here = f"{status['here']:,} of {status['people']:,} people are connected."
+    if status["releases"][0]["state"] in ("released", "over"):
         return f"{here} No more pairs compute."
-    return f"{here} No pair begins after {told['deadline'].replace('T', ' ').replace('+00:00', ' UTC')}."
+    return f"{here} No pair begins after {status['deadline'].replace('T', ' ').replace('+00:00', ' UTC')}."
 
 
 # --- Relay and aggregator at one address
@@ -164,14 +160,14 @@ class PairsService(Shell):
         with self._store.read() as entries:
             return OfPeople(self._meeting.study, entries).row(0)
 
-    def told(self, kept: dict[str, Any]) -> dict[str, Any]:
+    def public(self, stored: dict[str, Any]) -> dict[str, Any]:
         study, collected = self._meeting.study, self._collector.collected
         return {
             "study": study.name,
             "title": study.title,
             "digest": study.digest.hex(),
-            "releases": [{name: kept[name] for name in ("name", "privacy", "state")}],
-            "reason": kept["reason"],
+            "releases": [{name: stored[name] for name in ("name", "privacy", "state")}],
+            "reason": stored["reason"],
             "people": study.records,
             "here": self._collector.here,
             "pairs": len(collected.pairs),
@@ -197,8 +193,7 @@ def serve(
     """Run the service with the key of the coordinator until the process is told to stop."""
     meeting = Meeting.of(study)
     listening = listen(folder, host, port)
-    store = Store(state)
-    store.hold()
+    store = Store.held(state)
     log_to_stderr()
     service = PairsService(meeting, key=key, store=store, patience=patience)
     LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])

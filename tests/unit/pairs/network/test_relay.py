@@ -16,8 +16,18 @@ from ogive.errors import ParameterError, PeerError
 from ogive.study.pairs import Relay, collect, take_part
 from ogive.study.pairs import relay as relays
 from ogive.study.pairs.joining import open_channel
-from ogive.study.pairs.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
-from ogive.study.pairs.study import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
+from ogive.study.pairs.relay import (
+    ANSWER_BYTES,
+    MOST_FOR_PERSON,
+    MOST_FROM_AGGREGATOR,
+    MOST_FROM_ONE,
+    Frame,
+    _Line,
+    answer,
+    check_answer,
+    pack,
+    unpack,
+)
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]
