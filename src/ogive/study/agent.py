@@ -126,11 +126,11 @@ def check_records(study: Study, number: int, records: object) -> None:
 
 def release_own(study: Study, release_number: int, party: int, records: Central, account: Account) -> bytes:
     """A party's own curve as its ledger pays for it, once; the same bytes again for free."""
-    asked = study.releases[release_number]
+    release = study.releases[release_number]
     curve = release_curve(
-        asked.statistic,
+        release.statistic,
         trust=records,
-        privacy=asked.privacy,
+        privacy=release.privacy,
         adjacency=study.unit.adjacency,
         public=study.unit.public,
         ledger=account,
@@ -234,11 +234,11 @@ class Agent:
         digest = digest_of(data)
         where = _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
         with self._store.read() as entries:
-            told = entries.get(where)
-        if told is not None and told[: len(digest)] == digest:
-            return told[len(digest) :]  # it was delivered twice, or the reply was lost
+            stored = entries.get(where)
+        if stored is not None and stored[: len(digest)] == digest:
+            return stored[len(digest) :]  # it was delivered twice, or the reply was lost
         try:
-            if told is not None:
+            if stored is not None:
                 raise PeerError("the same step was asked before in other words")
             if question.release >= len(self.study.releases):
                 raise PeerError(f"the study has no release number {question.release + 1}")

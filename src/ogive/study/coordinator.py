@@ -102,8 +102,8 @@ class Collected:
             raise PeerError(f"the parties' curves do not add up: {problem}") from None
 
     def _checked(self, party: int, curve: Any) -> Curve:
-        asked, unit = self._study.releases[self._release_number], self._study.unit
-        statistic = settled(asked.statistic, unit)
+        release, unit = self._study.releases[self._release_number], self._study.unit
+        statistic = settled(release.statistic, unit)
         assert isinstance(statistic, Ecdf), "the study's file was checked for it"
         wrong = partial(_wrong, party)
         if not isinstance(curve, Curve) or curve.provenance is None:
@@ -111,8 +111,8 @@ class Collected:
         origin = curve.provenance
         if curve.column != statistic.column or curve.grid != statistic.binning().grid:
             raise wrong("is of another column or of other thresholds")
-        if origin.privacy != asked.privacy or origin.trust != Central.options_type.name:
-            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {asked.privacy}, trust central")
+        if origin.privacy != release.privacy or origin.trust != Central.options_type.name:
+            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {release.privacy}, trust central")
         hidden = (origin.adjacency, origin.person, origin.max_rows_per_person)
         if hidden != (unit.adjacency, unit.person, unit.max_rows_per_person):
             raise wrong("hides other units than the study's")
@@ -233,15 +233,14 @@ class Coordinator:
         """Bytes of the longest reply that a party can give to what it is asked now; it may give it again."""
         with self._one:
             session = self._session
-            asked = session is not None and party in session.asked
-            return Reply.size(session.server.longest if asked and session is not None else 0)
+            return Reply.size(session.server.longest if session is not None and party in session.asked else 0)
 
     def receive(self, party: int, data: bytes) -> None:
         with self._one:
             reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
             session = self._session
-            asked = None if session is None else session.questions.get(party)
-            if session is None or asked is None or reply.question != digest_of(asked):
+            question = None if session is None else session.questions.get(party)
+            if session is None or question is None or reply.question != digest_of(question):
                 if not self._has_read(party, reply):
                     raise PeerError(f"party {party} was not asked what it answers, or it is too late")
             elif party in session.answered:
@@ -296,7 +295,7 @@ class Coordinator:
                 return self._merge(session, session.server)
             if stage <= Stage.INPUT and set(running.members) - session.answered:
                 raise PeerError("a party whose records are in an earlier sum of this release has left")
-            asked = session.server.close_round()
+            following = session.server.close_round()
         except PeerError as problem:
             return self._fail(session, str(problem))
         LOG.info("%s: %d parties answered the step %s", self._place(session), len(session.answered), stage.word)
@@ -310,7 +309,7 @@ class Coordinator:
             running = replace(running, stage=stage + 1)
             entries.put(_of(number, "server"), session.server.to_bytes())
             releases.put_progress(number, running)
-        self._session = _Session(number, running, session.step, session.server, asked, self._clock())
+        self._session = _Session(number, running, session.step, session.server, following, self._clock())
         return True
 
     def _fail(self, session: _Session, reason: str) -> bool:
@@ -465,8 +464,8 @@ class Coordinator:
             else AggregationServer.from_bytes(stored, settings, key=self._key)
         )
         # whose records are in the sums is settled by the first query
-        asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
-        self._ask_all(releases, _Session(number, running, step, server, asked, self._clock()))
+        parties = running.members if running.members and running.stage == Stage.KEYS else server.asked
+        self._ask_all(releases, _Session(number, running, step, server, parties, self._clock()))
 
     def _ask_all(self, releases: OfParties, session: _Session) -> None:
         """Begin a step, with what was received before this process began."""

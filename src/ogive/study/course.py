@@ -207,10 +207,10 @@ def check_paid(study: Document, number: int, account: Account, payment: Payment,
         raise LedgerError(
             "another ledger or account paid for this release, and its noise is there; start the agent with that one"
         )
-    asked = payment.question["statistic"]
+    statistic = payment.question["statistic"]
     # of what was spent after the copy was made, the ledger knows only the name of the statistic
     unknown = {"name": innermost(study.releases[number].statistic).name}
-    if any(entry.state == LOST and entry.question["statistic"] in (asked, unknown) for entry in account.history):
+    if any(entry.state == LOST and entry.question["statistic"] in (statistic, unknown) for entry in account.history):
         raise LedgerError(
             "the account lost an entry that may be this release when an older copy of the ledger was restored; its "
             "noise and its set of parties are not known any more, so the release is over for this party"
@@ -221,8 +221,8 @@ def over_budget(study: Document, names: Sequence[str]) -> str | None:
     """Which releases cost more than the budget of their study, in words; None where it pays for all of them."""
     releases = [study.release_named(name) for name in names]
     if study.options is None:  # merged curves are questions without the name of a study: equal ones are paid once
-        asked = [(each.statistic, each.privacy) for each in releases]
-        releases = [each for place, each in enumerate(releases) if asked[place] not in asked[:place]]
+        questions = [(each.statistic, each.privacy) for each in releases]
+        releases = [each for place, each in enumerate(releases) if questions[place] not in questions[:place]]
     if fits(study.budget, [_charge(study, release) for release in releases]):
         return None
     each = [f"{release.name} ({release.privacy})" for release in releases]

@@ -198,8 +198,8 @@ class TrustModel(ABC):
         if "options_type" in vars(cls):
             cls.name, cls.private = cls.options_type.name, cls.options_type.private
         if "__init__" in vars(cls):
-            made: Any = cls
-            made.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
+            model: Any = cls
+            model.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
 
     @property
     def public_terms(self) -> TrustOptions | None:
@@ -407,8 +407,8 @@ def _not_linear(query: Query, limits: str) -> str:
             "noisy counts add up, or trust central"
         )
 
-    asked, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
-    reason = f"{asked} needs all records in one place, and {limits}; use trust central"
+    name, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
+    reason = f"{name} needs all records in one place, and {limits}; use trust central"
     if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):
         return reason  # of a record of each class nothing adds up
     return f"{reason}, or a method whose answers add up, such as `method='{adding_up}'`"

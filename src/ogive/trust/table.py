@@ -62,8 +62,8 @@ class SingleTable(TableModel):
         return cls(data, person=person, max_rows_per_person=max_rows_per_person)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        kept = self.records
-        return PrivacyUnit(adjacency, kept.person, kept.max_rows_per_person, row_choice=kept.row_choice)
+        records = self.records
+        return PrivacyUnit(adjacency, records.person, records.max_rows_per_person, row_choice=records.row_choice)
 
     def count(self) -> int:
         return self.records.count()
@@ -242,11 +242,11 @@ class CollectedOptions(TrustOptions):
     @property
     def assumption(self) -> str:
         """Who holds the records: the participants, who are trusted to report truthfully."""
-        asked = self.collection.description.participants
+        people = self.collection.description.participants
         return trust_statement(
             holds="Each participant holds their own record, and their own device randomized it.",
             sees="Everyone else sees only the randomized report that was sent. "
-            f"{self.collection.accepted} of {asked} participants reported.",
+            f"{self.collection.accepted} of {people} participants reported.",
             assumed="Nobody is trusted with another's record. Participants are assumed to report truthfully.",
         )
 
@@ -316,8 +316,8 @@ class _CollectedOpening(Opening[ReportsQuery]):
         return self._collection.digest()
 
     def _check(self, query: ReportsQuery) -> None:
-        asked = self._collection.description
-        if (query.rows.domain, query.oracle, query.rounding) != (asked.domain, asked.oracle, asked.rounding):
+        known = self._collection.description
+        if (query.rows.domain, query.oracle, query.rounding) != (known.domain, known.oracle, known.rounding):
             raise UnsupportedError(
                 "these reports answer another question than this statistic asks; estimate the statistic of the "
                 "description"

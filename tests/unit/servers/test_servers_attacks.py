@@ -330,7 +330,7 @@ def test_any_bytes_are_a_state_or_refused():
         np.array([4]),
         answered=True,
         stopped=Stop.LATE,
-        said=7,
+        sequence=7,
     )
     data = state.to_bytes()
     assert ServerState.from_bytes(data).to_bytes() == data

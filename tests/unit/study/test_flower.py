@@ -231,7 +231,8 @@ def test_flower_that_is_not_quiet_carries_nothing(tmp_path, quick, monkeypatch, 
         monkeypatch.setenv("FLWR_TELEMETRY_ENABLED", "1")
         with pytest.raises(quick.NotCarriedError, match="start the SuperLink with FLWR_TELEMETRY_ENABLED=0"):
             quick.main(Network(honest(agents)), context_of(trial, serving))
-        monkeypatch.setattr(quick, "lacking", lambda: "")  # now only the nodes' processes are not quiet
+        of_run = iter([""])  # now only the nodes' processes are not quiet
+        monkeypatch.setattr(quick, "lacking", lambda: next(of_run, lacking()))
         quick.main(Network(honest(agents)), context_of(trial, serving))
     assert caplog.text.count("is left out: its Flower is not quiet; start the SuperNode with FLWR_TELEMETRY") == 3
 

@@ -66,12 +66,12 @@ class ReleasedFile:
         self._path = path
         self._one = threading.Lock()
         self._known: tuple[int, int] | None = None
-        self._found: dict[str, Any] | None = None
+        self._result: dict[str, Any] | None = None
         self._released: Released | None = None
 
     def find(self, name: str) -> dict[str, Any] | None:
         self.pictured()
-        return self._found if name == NAME else None
+        return self._result if name == NAME else None
 
     def pictured(self) -> dict[str, Released]:
         """The estimate by its name, as a page shows it; drawn anew where the file was replaced."""
@@ -85,12 +85,12 @@ class ReleasedFile:
         try:
             about = self._path.stat()
         except OSError:
-            self._known = self._found = self._released = None
+            self._known = self._result = self._released = None
             return
         if self._known == (about.st_mtime_ns, about.st_size):
             return
         self._known = (about.st_mtime_ns, about.st_size)
-        self._found = self._released = None
+        self._result = self._released = None
         try:
             with self._path.open("rb") as file:
                 result = json.loads(file.read(_MOST))
@@ -101,7 +101,7 @@ class ReleasedFile:
         if estimate.provenance is None or estimate.provenance.trust != "local":
             LOG.warning("%s is not shown: it is no estimate of local reports", plain(self._path))
             return
-        self._found, self._released = result, Released.of(result)
+        self._result, self._released = result, Released.of(result)
 
 
 # --- Pages for owners, with a form that makes their report, and of the status

@@ -51,7 +51,7 @@ FINAL = (BudgetError, UnsupportedError, ParameterError, DataError, ReleaseMismat
 """After these a release is over; others pass."""
 
 _NONCE_BYTES = 16
-_LONGEST_SAID = 500
+_LONGEST_TEXT = 500
 
 
 def pack(fields: dict[str, Any], blobs: Sequence[bytes]) -> bytes:
@@ -73,9 +73,9 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     return fields, blobs
 
 
-def _heard(said: object) -> str:
+def _shown(text: object) -> str:
     """What another server says for people: on one line, cut short, and nothing that a terminal would obey."""
-    return plain("".join(each if each.isprintable() else " " for each in str(said)[:_LONGEST_SAID]))
+    return plain("".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST_TEXT]))
 
 
 def _enclosed(node: Node, message: bytes, receiver: int) -> bytes:
@@ -105,7 +105,7 @@ class Peer:
         return count
 
     def ask(
-        self, what: str, blobs: Sequence[bytes] = (), *, wanted: int = 0, **fields: Any
+        self, what: str, blobs: Sequence[bytes] = (), *, expected: int = 0, **fields: Any
     ) -> tuple[dict[str, Any], list[bytes]]:
         node, study = self._node, self._node.study
         request = pack({"ask": what, "nonce": secrets.token_hex(_NONCE_BYTES), **fields}, blobs)
@@ -114,10 +114,10 @@ class Peer:
         if result.get("to") != hashlib.sha256(request).hexdigest():
             raise PeerError(f"server {self.number} answered another request")
         if "refused" in result:
-            reason = f"server {study.servers[self.number].name}: {_heard(result['refused'])}"
+            reason = f"server {study.servers[self.number].name}: {_shown(result['refused'])}"
             raise UnsupportedError(reason) if result.get("final") else PeerError(reason)
-        if len(parts) != wanted:
-            raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {wanted} were expected")
+        if len(parts) != expected:
+            raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {expected} were expected")
         return result, parts
 
 
@@ -165,8 +165,7 @@ class Answering:
                 node.close_uploads(count)
                 return {}, []
             case {"ask": "names"}:
-                made = [self._outgoing(messages) for messages in node.names()]
-                return {}, [each for messages in made for each in messages]
+                return {}, [each for messages in node.names() for each in self._outgoing(messages)]
             case {"ask": "agree"}:
                 others = len(node.study.servers) - 1
                 rows = [blobs[start : start + others] for start in range(0, len(blobs), others)]
@@ -180,7 +179,7 @@ class Answering:
             case {"ask": "answer", "release": int(release), "query": int(query)}:
                 return {}, [node.answer(release, query)]
             case {"ask": "over", "release": int(release), "reason": reason}:
-                node.end(release, f"server {node.study.servers[LEADER].name}: {_heard(reason)}")
+                node.end(release, f"server {node.study.servers[LEADER].name}: {_shown(reason)}")
                 return {}, []
             case {"ask": "opened", "release": int(release), "query": int(query)}:
                 node.opened(release, query, blobs)
@@ -189,13 +188,13 @@ class Answering:
 
     def _outgoing(self, messages: Messages) -> list[bytes]:
         """One blob for every other server in order, empty where there is no message; for server 0 as it is."""
-        made = []
+        results = []
         for receiver in range(len(self._node.study.servers)):
             if receiver == self._node.number:
                 continue
             message = messages.get(receiver, b"")
-            made.append(_enclosed(self._node, message, receiver) if message and receiver != LEADER else message)
-        return made
+            results.append(_enclosed(self._node, message, receiver) if message and receiver != LEADER else message)
+        return results
 
     def _incoming(self, blobs: Sequence[bytes]) -> list[bytes]:
         """The messages of every other server in order, those that are none left out."""
@@ -261,8 +260,8 @@ class HttpsCarrier:
     def _read(self, response: httpx.Response) -> bytes:
         """The body of a response, of which nothing more is kept than the server signed, and nothing is unpacked."""
         if response.status_code != httpx.codes.OK:
-            said = next(response.iter_raw(), b"")[:_LONGEST_REFUSAL].decode(errors="replace")
-            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(said)}")
+            text = next(response.iter_raw(), b"")[:_LONGEST_REFUSAL].decode(errors="replace")
+            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(text)}")
         arriving = Arriving(self._bytes_of)
         end = time.monotonic() + ANSWER_SECONDS
         for some in response.iter_raw():
@@ -387,8 +386,8 @@ class Leader:
         self.relay()
         self._others(lambda peer: peer.ask("close", count=count))
         servers = len(self.study.servers)
-        wanted = len(self.study.collected) * (servers - 1)
-        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names", wanted=wanted)[1])
+        expected = len(self.study.collected) * (servers - 1)
+        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names", expected=expected)[1])
         sent = [
             _sent(messages, [blobs[number * (servers - 1) :][: servers - 1] for blobs in others], servers)
             for number, messages in enumerate(own)
@@ -401,14 +400,14 @@ class Leader:
         """Let all servers prepare and answer a query, and open the sum."""
         own, others = self._everywhere(
             lambda: self.node.begin(release, query),
-            lambda peer: peer.ask("begin", wanted=len(self._peers), release=release, query=query)[1],
+            lambda peer: peer.ask("begin", expected=len(self._peers), release=release, query=query)[1],
         )
         done = False
         while not done:
             own, others, done = self._exchange(_sent(own, others, len(self.study.servers)))
         answer, answers = self._everywhere(
             lambda: self.node.answer(release, query),
-            lambda peer: peer.ask("answer", wanted=1, release=release, query=query)[1][0],
+            lambda peer: peer.ask("answer", expected=1, release=release, query=query)[1][0],
         )
         self.node.opened(release, query, [answer, *answers])
         LOG.info("release %s: query %d is opened", self.study.releases[release].name, query + 1)
@@ -438,7 +437,7 @@ class Leader:
         """One round of messages; also whether it was the last."""
         (own, done), result = self._everywhere(
             lambda: self.node.take([blob for blob in _received(sent, 0) if blob]),
-            lambda peer: peer.ask("take", _received(sent, peer.number), wanted=len(self._peers)),
+            lambda peer: peer.ask("take", _received(sent, peer.number), expected=len(self._peers)),
         )
         if any(fields.get("done") != done for fields, _ in result):
             raise PeerError("the servers are not at the same step; all begin anew")

@@ -84,10 +84,10 @@ class OwnAnswers(OwnOpening[LinearQuery]):
         The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
         or count other clients for a charge that was made before; the ledger refuses that.
         """
-        number, asked = self._study.uploaded(query)
+        number, uploaded = self._study.uploaded(query)
         server = self._servers[number]
         counted = _set_of(server), server.dropped.astype("<i8").tobytes()
-        question = question_digest(asked, self._study.unit.adjacency)
+        question = question_digest(uploaded, self._study.unit.adjacency)
         return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, question)
 
 
@@ -247,13 +247,13 @@ class Node:
 
     def begin(self, release: int, query: int) -> Messages:
         with self._one:
-            step = self._asked(release, query)
-            number, asked = self.study.uploaded(step.query)
+            step = self._expected(release, query)
+            number, uploaded = self.study.uploaded(step.query)
             payment = self._payment(release)
             if payment.stored() is not None:
                 raise self._another_state(release)
             check_budget(self.study, release, self._account, payment)
-            preparation = self._servers[number].prepare(asked)
+            preparation = self._servers[number].prepare(uploaded)
             self._preparing = _Preparing(release, query, number, preparation)
             with self._stored(number):
                 return preparation.begin()
@@ -272,7 +272,7 @@ class Node:
     def answer(self, release: int, query: int) -> bytes:
         """The share of the answer of this server, with its noise, which its account has paid for."""
         with self._one:
-            step = self._asked(release, query)
+            step = self._expected(release, query)
             preparing = self._preparing
             if (
                 preparing is None
@@ -282,8 +282,8 @@ class Node:
                 raise PeerError("the query was not prepared; begin anew")
             self._pay(release)
             with self._stored(preparing.server):
-                _, asked = self.study.uploaded(step.query)
-                answer = self._servers[preparing.server].answer(asked, self.study.unit.adjacency)
+                _, uploaded = self.study.uploaded(step.query)
+                answer = self._servers[preparing.server].answer(uploaded, self.study.unit.adjacency)
             with self._store.write() as entries:
                 entries.put(self._answer_name(release, query), answer)
             return answer
@@ -294,8 +294,8 @@ class Node:
             before = self.answers(release)
             if query < len(before):
                 return  # the same was told before
-            step = self._asked(release, query)
-            number, asked = self.study.uploaded(step.query)
+            step = self._expected(release, query)
+            number, uploaded = self.study.uploaded(step.query)
             server = self._servers[number]
             with self._store.read() as entries:
                 given = entries.get(self._answer_name(release, query))
@@ -305,7 +305,7 @@ class Node:
                 messages,
                 server.collected,
                 session=server.session,
-                query=asked,
+                query=uploaded,
                 adjacency=self.study.unit.adjacency,
                 clients=server.clients,
             )
@@ -366,7 +366,7 @@ class Node:
         except PeerError as problem:
             raise DataError(str(problem)) from None
 
-    def _asked(self, release: int, query: int) -> Step:
+    def _expected(self, release: int, query: int) -> Step:
         self._check_release(release)
         if not self.formed():
             raise PeerError("the sets of clients were not formed")

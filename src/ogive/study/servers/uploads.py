@@ -17,6 +17,7 @@ import hashlib
 import hmac
 import os
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -81,11 +82,11 @@ def make_reports(
         raise ParameterError("two records have the same token; each person uploads one")
     batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]
     for start, added in zip(range(0, read.size, _CLIENTS), zip(*batches, strict=True), strict=True):
-        made = [
+        messages = [
             shared(collected, some, batch=0, session=study.session(collected), random=random)
             for collected, some in zip(study.collected, added, strict=True)
         ]
-        yield from _sealed(study, made, tokens[start : start + _CLIENTS])
+        yield from _sealed(study, messages, tokens[start : start + _CLIENTS])
 
 
 def _opened(records: object) -> Any:
@@ -101,22 +102,19 @@ def _summed(study: ServersStudy, records: object, random: Callable[[int], bytes]
     from ogive.records import Records
 
     held = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
-    made = []
+    results = []
     for collected in study.collected:
         sums = collected.layout.columns(held.aggregate(collected.layout.aggregate))
-        made.append(upload_sums(collected, sums, batch=0, session=study.session(collected), random=random))
-    return made
+        results.append(upload_sums(collected, sums, batch=0, session=study.session(collected), random=random))
+    return results
 
 
-def _sealed(study: ServersStudy, made: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
+def _sealed(study: ServersStudy, messages: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
     servers = range(len(study.servers))
     parts = []
     for server in servers:
-        rows = [
-            singles.rows(messages[server], len(tokens))
-            for singles, messages in zip(study.messages[server], made, strict=True)
-        ]
-        parts.append(np.concatenate(rows, axis=1))
+        forms = zip(study.messages[server], messages, strict=True)
+        parts.append(np.concatenate([form.rows(each[server], len(tokens)) for form, each in forms], axis=1))
     for client, token in enumerate(tokens):
         sealed = [
             seal(
@@ -281,10 +279,10 @@ def upload(
         # a device loads little and waits for nothing: what is uploaded follows from the study alone, which its servers
         # have followed to the end, or they take no upload
         read = study if isinstance(study, ServersStudy) else read_file(study, ServersStudy.parse_unchecked)
-        made = make_reports(read, _table(read, records), shown)
+        reports = make_reports(read, _table(read, records), shown)
         new = 0
         with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
-            for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
+            for done, (report, token) in enumerate(zip(reports, shown, strict=True), 1):
                 new += sender.send(report, credential(token, study=read.digest, server=0).hex())
                 progress(done, len(shown))
         return new
@@ -353,16 +351,10 @@ class Enrolled(Listed):
         """
         return self.place(_digest(shown))
 
-    def place(self, wanted: bytes) -> int | None:
+    def place(self, known: bytes) -> int | None:
         """The number of whose credential has this digest; None if there is nobody."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self.digest(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if self.digest(low) == wanted else None
+        place = bisect_left(range(len(self)), known, key=self.digest)
+        return place if self.digest(place) == known else None
 
     @staticmethod
     def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:

@@ -105,7 +105,7 @@ class Session:
         self._vector = vector
         self._leaving = leaving
         self._confirmed = settings.confirmed
-        self._asked: tuple[int, ...] = tuple(self._parties)
+        self._expected: tuple[int, ...] = tuple(self._parties)
 
     def collect(self) -> tuple[int, ...]:
         """Run the rounds up to the masked vectors: the parties in the sum are then fixed, and the sum is not open."""
@@ -125,10 +125,10 @@ class Session:
         return self._server.sum(), self._server.totals
 
     def _play(self, round: Round, answer: Callable[[int], bytes]) -> None:
-        for number in self._asked:
+        for number in self._expected:
             if self._leaving.get(number, round + 1) > round:
                 self._server.receive(answer(number))
-        self._asked = self._server.close_round()
+        self._expected = self._server.close_round()
 
 
 # --- One release by several parties, with one secure aggregation for every measurement

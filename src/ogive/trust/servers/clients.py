@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -66,6 +66,8 @@ def sortable(names: UInt8) -> NDArray[np.bytes_]:
 UPLOAD = 1
 """Kind of the message."""
 
+_LENGTH_BYTES = 8
+
 CLIENTS = 0xFFFFFFFF
 """Sender of uploads: clients have no numbers, servers know them by their place in the set."""
 
@@ -110,13 +112,19 @@ def upload_messages(
     """Messages of some clients to every server; for each part of an upload `parts` has what every server is sent."""
     pieces = list(zip(*parts, strict=True))
     hashes = [part_hashes(collected, own, server=server, session=session) for server, own in enumerate(pieces)]
-    made = []
+    messages = []
     for server, own in enumerate(pieces):
         header = Header(Suite.SERVERS, UPLOAD, collected.study, session, CLIENTS, server, 0, batch)
         others = np.concatenate([each for number, each in enumerate(hashes) if number != server], axis=1)
         fields = [*(piece.to_bytes() for piece in own), others.tobytes()]
-        made.append(header.message(*(part for field in fields for part in (len(field).to_bytes(8, "little"), field))))
-    return made
+        messages.append(header.message(*_with_lengths(fields)))
+    return messages
+
+
+def _with_lengths(fields: Iterable[bytes]) -> Iterator[bytes]:
+    for each in fields:
+        yield len(each).to_bytes(_LENGTH_BYTES, "little")
+        yield each
 
 
 def _shared(
@@ -149,7 +157,7 @@ class Parts:
         servers = collected.uploads.servers
 
         def part() -> memoryview:
-            return reader.view(reader.number(8))
+            return reader.view(reader.number(_LENGTH_BYTES))
 
         def shares(shape: ShareShape | None, name: str) -> ShareBatch | None:
             if shape is None:
@@ -247,8 +255,6 @@ class Parts:
 #
 #     row = header | for each part its length u64, its front and its bytes, as one client sends them
 
-_LENGTH_BYTES = 8
-
 
 @dataclass(frozen=True)
 class _Part:
@@ -274,8 +280,7 @@ class Singles:
     def alike(self, rows: UInt8) -> Bool:
         """Which of some rows say of themselves what every honest client's does; shape (n,)."""
         fixed = self._fixed
-        wanted: Bool = (rows[:, fixed] == self._template[fixed]).all(axis=1)
-        return wanted
+        return np.asarray((rows[:, fixed] == self._template[fixed]).all(axis=1))
 
     def message(self, rows: UInt8) -> bytes:
         """One message of all these clients, whose rows are alike; what they hold otherwise is not looked at."""
@@ -287,25 +292,24 @@ class Singles:
             for width in part.widths:
                 columns.append(rows[:, at : at + width * part.vectors].tobytes())
                 at += width * part.vectors
-            data = b"".join(columns)
-            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
-        return self._header.message(*fields)
+            fields.append(b"".join(columns))
+        return self._header.message(*_with_lengths(fields))
 
     def rows(self, message: bytes, clients: int) -> UInt8:
         """The inverse of `message`, for what `upload` made; shape (n, length)."""
         data = np.frombuffer(message, np.uint8)
-        made = np.empty((clients, self.length), np.uint8)
-        made[:] = self._template
+        result = np.empty((clients, self.length), np.uint8)
+        result[:] = self._template
         source = at = HEADER_BYTES
         for part in self._parts:
             source += _LENGTH_BYTES + len(part.front(clients * part.vectors))
             at += _LENGTH_BYTES + len(part.front(part.vectors))
             for width in part.widths:
                 row = width * part.vectors
-                made[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
+                result[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
                 at, source = at + row, source + clients * row
         assert source == len(message), "the message is of so many clients"
-        return made
+        return result
 
     def good(self, rows: UInt8) -> UInt8:
         """Those rows that can be read; who sent another one is left out alone."""
@@ -361,11 +365,10 @@ class Singles:
         return fixed
 
     def _filled(self, secret: int) -> UInt8:
-        fields: list[bytes] = []
-        for part in self._parts:
-            data = part.front(part.vectors) + bytes([secret]) * (sum(part.widths) * part.vectors)
-            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
-        return np.frombuffer(self._header.message(*fields), np.uint8)
+        fields = [
+            part.front(part.vectors) + bytes([secret]) * (sum(part.widths) * part.vectors) for part in self._parts
+        ]
+        return np.frombuffer(self._header.message(*_with_lengths(fields)), np.uint8)
 
 
 # --- What one server was sent, and which of it is in the set

@@ -115,8 +115,8 @@ class Comparison:
             # a threshold that no noise reaches, or every noise, is as good as the nearest such
             offsets = offsets + (low << self.query.bits) - min(max(check.threshold, bottom), top + 1)
         width = self._offset_width
-        kept = offsets.astype(np.uint64) & np.uint64((1 << width) - 1)
-        return share_bits(shares, self._check_width, offsets=kept, offset_width=width)
+        shifted = offsets.astype(np.uint64) & np.uint64((1 << width) - 1)
+        return share_bits(shares, self._check_width, offsets=shifted, offset_width=width)
 
     def label_bits(self, server: int, sums: UInt64, nodes: NodeNoise, queries: Int64) -> Bool:
         """What a server enters for the labels of some queries, shape (queries, wires); see `check_bits`."""
@@ -212,15 +212,15 @@ class Channel:
     def __init__(self, write: Callable[[int, bytes], bytes], read: Callable[[bytes, int], bytes]) -> None:
         self._write = write
         self._read = read
-        self._said = self._heard = 0
+        self._sent = self._received = 0
 
     def write(self, body: bytes) -> bytes:
-        self._said += 1
-        return self._write(self._said - 1, body)
+        self._sent += 1
+        return self._write(self._sent - 1, body)
 
     def read(self, message: bytes) -> bytes:
-        body = self._read(message, self._heard)
-        self._heard += 1
+        body = self._read(message, self._received)
+        self._received += 1
         return body
 
 
@@ -281,7 +281,7 @@ class SemiHonestLabeling:
             self.statuses[:most] = ANSWERED
         else:
             for some in _parts(np.arange(queries), comparison.check):
-                self._asked = some
+                self._queries = some
                 yield comparison.check, comparison.check_bits(votes.server, votes.sums, votes.nodes, some), "check"
                 if (self.statuses == ANSWERED).sum() == most:
                     break
@@ -294,7 +294,7 @@ class SemiHonestLabeling:
         left = self._comparison.query.max_answers - int((self.statuses == ANSWERED).sum())
         if passed.sum() >= left:
             result[np.flatnonzero(passed)[left - 1] + 1 :] = NOT_ASKED
-        self.statuses[self._asked] = result
+        self.statuses[self._queries] = result
 
     # one session
 
@@ -324,33 +324,33 @@ class SemiHonestLabeling:
         assert self._garbler is not None
         garbled, self._own = self._garbler.garbled(extension)
         self._turn = self._finish
-        return self._say(self._told(), garbled)
+        return self._say(self._own_half(), garbled)
 
     def _evaluate(self, body: bytes) -> bytes:
         assert self._evaluator is not None
         reader = Reader(body, "garbled circuit")
-        told = reader.take(-(-len(self._asked) // 8) if self._purpose == "check" else 0)
+        other_half = reader.take(-(-len(self._queries) // 8) if self._purpose == "check" else 0)
         self._own = self._evaluator.half(reader.take(reader.left))
-        said = self._say(self._told())
-        self._end(told)
+        message = self._say(self._own_half())
+        self._end(other_half)
         self._next()
-        return said
+        return message
 
-    def _finish(self, told: bytes) -> bytes | None:
-        self._end(told)
+    def _finish(self, other_half: bytes) -> bytes | None:
+        self._end(other_half)
         return self._next()
 
-    def _told(self) -> bytes:
+    def _own_half(self) -> bytes:
         """The half that the other server is told, of a check, or nothing."""
         return write_bits(self._own[:, 0]) if self._purpose == "check" else b""
 
-    def _end(self, told: bytes) -> None:
+    def _end(self, other_half: bytes) -> None:
         """Note what this session found, from the own half and what the other told of its own."""
         if self._purpose == "label":
-            Reader(told, "end of a session").finish()
+            Reader(other_half, "end of a session").finish()
             self.half = np.concatenate([self.half, self._own])
             return
-        self._opened(self._own[:, 0] ^ read_bits(told, len(self._asked)))
+        self._opened(self._own[:, 0] ^ read_bits(other_half, len(self._queries)))
 
     def _say(self, *bodies: bytes) -> bytes:
         return self._channel.write(b"".join([self._question, *bodies]))
@@ -359,9 +359,9 @@ class SemiHonestLabeling:
 def converse(garbler: SemiHonestLabeling, evaluator: SemiHonestLabeling) -> None:
     """Let two servers talk until both are done: each message is answered by one."""
     evaluator.begin()
-    said, listener, speaker = garbler.begin(), evaluator, garbler
-    while said is not None:
-        said, listener, speaker = listener.take(said), speaker, listener
+    message, listener, speaker = garbler.begin(), evaluator, garbler
+    while message is not None:
+        message, listener, speaker = listener.take(message), speaker, listener
     if not (garbler.done and evaluator.done):
         raise PeerError("a server has nothing more to say while the other waits")
 

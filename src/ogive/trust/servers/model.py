@@ -76,10 +76,10 @@ def _read_answers(
         )
         if header.sender in results:
             raise PeerError(f"server {header.sender} answered twice")
-        clients, asked, rest = body[:_DIGEST_BYTES], body[_DIGEST_BYTES:][:_DIGEST_BYTES], body[2 * _DIGEST_BYTES :]
-        if asked != question or header.sequence != question_number(question):
+        clients, answered = body[:_DIGEST_BYTES], body[_DIGEST_BYTES : 2 * _DIGEST_BYTES]
+        if answered != question or header.sequence != question_number(question):
             raise PeerError(f"the answer of server {header.sender} is to another question")
-        results[header.sender] = clients, rest
+        results[header.sender] = clients, body[2 * _DIGEST_BYTES :]
     missing = set(servers) - set(results)
     if missing:
         raise PeerError(f"server {min(missing)} has not answered")

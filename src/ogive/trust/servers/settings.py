@@ -283,8 +283,8 @@ def traffic(uploads: Uploads, queries: Sequence[ServedQuery], clients: int) -> t
     ways = {each.aggregate: fitting(uploads, each.aggregate) for each in queries}
     kinds = list(dict.fromkeys(each.kind for fit in ways.values() for each in fit))
     most = max(queries, key=lambda query: len(ways[query.aggregate]))
-    taken = decided(uploads, most.aggregate, clients).kind
-    return tuple(_with(kind, ways, queries, clients) for kind in sorted(kinds, key=lambda kind: kind != taken))
+    chosen = decided(uploads, most.aggregate, clients).kind
+    return tuple(_with(kind, ways, queries, clients) for kind in sorted(kinds, key=lambda kind: kind != chosen))
 
 
 def _with(

@@ -168,7 +168,7 @@ def test_a_server_with_an_older_state_than_it_had_takes_part_in_nothing(tmp_path
             trial.leader.relay()
             trial.leader.advance()
         with trial.stores[honest].read() as kept:
-            assert ServerState.from_bytes(kept.get("state/0")).said
+            assert ServerState.from_bytes(kept.get("state/0")).sequence
         for state in (before, {}):  # restored, and lost
             trial.stop(honest)
             for path in place.glob("state.db*"):

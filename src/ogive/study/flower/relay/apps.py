@@ -125,10 +125,10 @@ class Nodes:
         with self._one:
             return set(self._grid.get_node_ids())
 
-    def ask(self, node: int, action: str, said: dict[str, str | bytes]) -> Any:
+    def ask(self, node: int, action: str, fields: dict[str, str | bytes]) -> Any:
         """What a node answers, as a record; None if it does not. Another thread has to `collect`."""
         message = Message(
-            RecordDict({"ogive": ConfigRecord(said)}),
+            RecordDict({"ogive": ConfigRecord(fields)}),
             dst_node_id=node,
             message_type=f"query.{action}",
             ttl=self._seconds,
@@ -206,11 +206,11 @@ class Relay:
 
     def _meet(self, node: int) -> None:
         """Learn for which party a node runs. One that lies gets questions that its agent cannot answer."""
-        told = self._nodes.ask(node, "hello", {})
-        if told is None:
+        answer = self._nodes.ask(node, "hello", {})
+        if answer is None:
             self._met.discard(node)  # it is asked again
             return
-        name, needed = str(told["party"]), str(told["lacking"])
+        name, needed = str(answer["party"]), str(answer["lacking"])
         if needed:
             LOG.warning("node %s is left out: its Flower is not quiet; start the SuperNode with %s", node, needed)
         elif name not in self._mailboxes:
@@ -232,12 +232,12 @@ class Relay:
                     self._over.wait(0 if there else LOOK_SECONDS)
                     continue
                 self._busy = time.monotonic()
-                told = self._nodes.ask(there[tries % len(there)], "ask", {"question": question})
-                reply = b"" if told is None else bytes(told["reply"])
+                answer = self._nodes.ask(there[tries % len(there)], "ask", {"question": question})
+                reply = b"" if answer is None else bytes(answer["reply"])
                 counts = bool(reply) and mailbox.leave(reply)
                 if reply:
-                    taken = "the service takes it" if counts else "the service does not take it, and is asked again"
-                    LOG.info("%s replied with %d bytes; %s", name, len(reply), taken)
+                    what = "the service takes it" if counts else "the service does not take it, and is asked again"
+                    LOG.info("%s replied with %d bytes; %s", name, len(reply), what)
                 else:
                     LOG.info("%s did not reply to a question of %d bytes, which is asked again", name, len(question))
                 self._busy = time.monotonic()
@@ -270,10 +270,10 @@ def hello(message: Message, context: Context) -> Message:
 def ask(message: Message, context: Context) -> Message:
     """Carry a question to the agent, and its reply back; no bytes if it does not answer."""
     question = bytes(message.content["ogive"]["question"])
-    return _reply(message, {"reply": _asked(Path(str(context.node_config["agent"])), question)})
+    return _reply(message, {"reply": _ask_agent(Path(str(context.node_config["agent"])), question)})
 
 
-def _asked(agent: Path, question: bytes) -> bytes:
+def _ask_agent(agent: Path, question: bytes) -> bytes:
     until = time.monotonic() + AGENT_SECONDS
     while True:
         try:
@@ -285,5 +285,5 @@ def _asked(agent: Path, question: bytes) -> bytes:
             time.sleep(0.2)
 
 
-def _reply(message: Message, said: dict[str, str | bytes]) -> Message:
-    return Message(RecordDict({"ogive": ConfigRecord(said)}), reply_to=message)
+def _reply(message: Message, fields: dict[str, str | bytes]) -> Message:
+    return Message(RecordDict({"ogive": ConfigRecord(fields)}), reply_to=message)
