@@ -166,16 +166,6 @@ _APPROVED = "approved"
 
 
 _PLACE = struct.Struct("<II")
-
-
-def _place_of(data: bytes) -> tuple[int, int]:
-    """Query and attempt of a stored place."""
-    if len(data) != _PLACE.size:
-        raise PeerError("the stored place of this party in a release is damaged")
-    query, attempt = _PLACE.unpack(data)
-    return query, attempt
-
-
 """Where a party stands in a release: the query and the attempt that it last took part in."""
 
 
@@ -323,14 +313,15 @@ class Agent:
     def _merged(self, number: int) -> dict[str, Any] | None:
         with self._store.read() as entries:
             stored = entries.get(_merged_name(number))
-        results: dict[str, Any] | None = None if stored is None else json.loads(stored)
-        return results
+        return None if stored is None else dict(json.loads(stored))
 
     def _begin(self, entries: Entries, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""
         earlier = entries.get(_of(question.release, "place"))
         place = question.query, question.attempt
-        if earlier is not None and place <= _place_of(earlier):
+        if earlier is not None and len(earlier) != _PLACE.size:
+            raise PeerError("the stored place of this party in a release is damaged")
+        if earlier is not None and place <= _PLACE.unpack(earlier):
             raise PeerError("this party took part in that attempt, or in a later one")
         step = self._next(question, question.answers)
         check_budget(self.study, question.release, self._account, payment)

@@ -305,25 +305,18 @@ class TableModel(TrustModel):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of one table, with options of the type `options_type`.
-
-        Args:
-            options: The options of the model.
-            data: Anything `Records.of` reads.
-            person: Column with the person's identifier, if a person may have several records.
-            max_rows_per_person: How many of a person's records are kept, chosen at random.
-            progress: Called with steps done and to do, where there are many.
-
-        Raises:
-            ParameterError: an option does not fit the table.
-            DataError: the records cannot be read.
-        """
+        """The model of one table, with options of the type `options_type`; progress is that of many steps."""
 
     @classmethod
     def option_fields(cls) -> tuple[dataclasses.Field[Any], ...]:
         """What the model takes beside the records."""
         kind: Any = cls.options_type
         return dataclasses.fields(kind)
+
+    @classmethod
+    def arguments(cls, options: Any) -> dict[str, Any]:
+        """Options as arguments of the model, but how many parties one table is dealt to."""
+        return {each.name: getattr(options, each.name) for each in cls.option_fields() if each.name != "parties"}
 
 
 def check_trust(trust: object, *, what: str) -> None:

@@ -124,16 +124,9 @@ _TOTALS_BITS = 16
 
 
 def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
-    """`query.measure` of sums that are known modulo a number, exactly.
+    """`query.measure` of shares of the query's aggregate, in its shape, below the modulus, exactly.
 
-    Args:
-        query: The strategy that is measured.
-        shares: Shares of the query's aggregate, in its shape, below the modulus.
-        modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
-
-    Returns:
-        In the shape of `query.measure`, below the modulus. Shares that add up to the aggregate modulo the number
-        give results that add up to its measurements.
+    Shares that add up to the aggregate modulo the number give results that add up to its measurements.
     """
     if modulus not in (1 << 64, 1 << 32, field.P):
         raise ParameterError(f"`shares` must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
@@ -148,14 +141,7 @@ def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
 
 
 def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modulus: int) -> UInt64:
-    """`query.totals` of sums that are known modulo a number, exactly; empty where it tells none.
-
-    Args:
-        query: What is asked.
-        shares: Shares of the query's aggregate, in its shape, below the modulus.
-        adjacency: Which totals are public.
-        modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
-    """
+    """`query.totals` of such shares, exactly; empty where it tells none."""
     results: list[int] = []
     for shift in range(0, (modulus - 1).bit_length(), _TOTALS_BITS):
         limbs = ((shares >> np.uint64(shift)) & np.uint64((1 << _TOTALS_BITS) - 1)).astype(np.int64)
@@ -192,14 +178,11 @@ def _doubled(values: UInt64, times: int, modulus: int) -> UInt64:
 
 
 def block_ends(query: Query) -> Int64:
-    """Last cells of the blocks that a query tells apart, increasing.
+    """Last cells of the blocks that a query tells apart, increasing, shape (blocks,).
 
     Cells are numbered as those of `Contributions`: row by row, of sums per group of probabilities (label, group). The
     very last cell always ends a block. If the counts of every block are moved to its last cell, what a linear query
     measures stays as it is.
-
-    Returns:
-        Flat indices, shape (blocks,).
     """
     if isinstance(query.aggregate, GroupSums):
         return np.arange(2 * query.aggregate.shape[1])

@@ -32,15 +32,8 @@ if TYPE_CHECKING:
 class SingleTable(TableModel):
     """A trust model of one table, whose rows are bounded per person.
 
-    Args:
-        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
-        person: Column with the person's identifier, if a person may have several records. The guarantee is then for
-            persons, not for records.
-        max_rows_per_person: How many of a person's records are kept, chosen at random.
-        row_choice: What rows are chosen by: "siphash", their contents, or "md5", the cells that they count in. By
-            default the first one, and the second one for tables of an engine.
-        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
-            as NA.
+    Rows are chosen by "siphash", their contents, or "md5", the cells that they count in: by default by the first, and
+    by the second in tables of an engine.
     """
 
     def __init__(

@@ -327,19 +327,12 @@ class SecAgg(SeveralTables):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of one table whose rows are divided among the parties by a public hash.
-
-        Raises:
-            ParameterError: there are too few records for all.
-            DataError: the records cannot be read.
-        """
+        """The model of one table whose rows are divided among the parties by a public hash, where they are enough."""
         return cls(
             Records.of(data).bounded(person, max_rows_per_person).split(options.parties),
-            colluding=options.colluding,
-            dropouts=options.dropouts,
-            threshold=options.threshold,
             person=person,
             max_rows_per_person=max_rows_per_person,
+            **cls.arguments(options),
         )
 
     @property

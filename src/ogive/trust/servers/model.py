@@ -454,23 +454,14 @@ class Servers(SeveralTables):
         records = Records.of(data).bounded(person, max_rows_per_person)
         return cls(
             records if options.parties is None else list(records.split(options.parties)),
-            servers=options.servers,
-            upload=options.upload,
-            verified=options.verified,
-            verifications=options.verifications,
-            tolerated=options.tolerated,
-            colluding=options.colluding,
             person=person,
             max_rows_per_person=max_rows_per_person,
             progress=progress,
+            **cls.arguments(options),
         )
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> ServersOpening:
-        """Continue a release from its secret.
-
-        Raises:
-            DataError: no organization has any records, and their number is public.
-        """
+        """Continue a release from its secret; refused where no organization has records, and their number is public."""
         if adjacency is Adjacency.REPLACE and not any(records.size for records in self.parties):
             raise DataError("no party has any records; where their number is public, a release needs at least one")
         return ServersOpening(self.parties, self.options.uploads, adjacency, secret, progress=self._progress)

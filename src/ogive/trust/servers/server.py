@@ -151,20 +151,12 @@ _log = logging.getLogger(__name__)
 
 
 class Server:
-    """A server's part in the collection of one aggregate.
+    """A server's part in the collection of one aggregate; servers count from 0.
 
-    Args:
-        collected: What is uploaded; public.
-        number: Of this server, from 0.
-        session: 16 bytes, agreed by all servers, with a fresh nonce of each in it.
-        secret: 32 bytes that nobody else has, kept before the first use: they are the noise.
-        random: Where coins for verifications come from.
-        state: `ServerState(study, session, number)` when a session begins, what was stored where it goes on. Without
-            one it takes uploads, and answers nothing.
-        clients: How many clients one message may be of: 1 where clients are admitted by their messages.
-        longest: Bytes that one message may have.
-        progress: Called with how many uploads were read for one purpose, and how many there are.
-        evaluator: Who evaluates the uploads in place of this process.
+    The session, 16 bytes, has a fresh nonce of each server in it. The secret, 32 bytes, is stored before its first use:
+    it is the noise. The state is `ServerState(study, session, number)` when a session begins, what was stored where it
+    goes on; without one a server takes uploads, and answers nothing. A message is of so many `clients` at most: of one
+    where clients are admitted by their messages. An evaluator evaluates the uploads in place of this process.
     """
 
     def __init__(
@@ -409,11 +401,7 @@ class Server:
         return GatheredMaterial(self.collected, self._number, self._gathered)
 
     def project(self, ends: Int64, weights: UInt64) -> UInt64:
-        """Shares of linear forms of each vector of each client; the sums of all columns are kept for `count`.
-
-        Returns:
-            Elements, shape (forms, n vectors).
-        """
+        """Shares of linear forms of each vector of each client, shape (forms, n vectors); the sums are for `count`."""
         forms, total = self._evaluated(ends, weights)
         self._whole = ends.tobytes(), total
         return forms

@@ -544,11 +544,11 @@ def test_a_malformed_request_of_server_0_is_refused_and_changes_nothing(tmp_path
                 peer.ask("agree", wrong)
         assert not trial.nodes[1].formed()
         trial.leader._form()
-        own, others = trial.nodes[0].begin(0, 0), peer.ask("begin", wanted=1, release=0, query=0)[1]
+        own, others = trial.nodes[0].begin(0, 0), peer.ask("begin", expected=1, release=0, query=0)[1]
         done = False
         while not done:
             sent = [own.get(1, b"")]
-            (own, done), (_, others) = trial.nodes[0].take(others), peer.ask("take", sent, wanted=1)
+            (own, done), (_, others) = trial.nodes[0].take(others), peer.ask("take", sent, expected=1)
         with pytest.raises(PeerError, match="no message is expected any more"):
             peer.ask("take", [b""])
         assert trial.release().total == 12
