@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import ssl
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +14,7 @@ import httpx
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.study.agent import Agent
 from ogive.study.common import LOG
-from ogive.study.https import read_address
+from ogive.study.https import believing, read_address
 from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
 
 # --- An agent's connection to its coordinator over HTTPS
@@ -39,15 +38,16 @@ class Connection:
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
         read_address(url, "the coordinator")
-        try:
-            context = ssl.create_default_context(cafile=None if authority is None else str(authority))
-            if certificate is not None:
-                context.load_cert_chain(*map(str, certificate))
-        except OSError as problem:  # ssl.SSLError is one
-            which = certificate[0] if certificate else authority
-            raise ParameterError(f"the certificate {plain(which)} cannot be used: {problem.strerror}") from None
+        context = believing(authority)
+        if certificate is not None:
+            try:
+                context.load_cert_chain(*certificate)
+            except OSError as problem:  # ssl.SSLError is one
+                raise ParameterError(
+                    f"the certificate {plain(certificate[0])} cannot be used: {problem.strerror}"
+                ) from None
         self._mailbox = Mailbox(url, name, token, context, wait=WAIT_SECONDS)
-        self._said = ""
+        self._line = ""
 
     def run(self, agent: Agent, stop: threading.Event) -> None:
         """Answer questions until told to stop; a connection that is lost is tried again."""
@@ -81,8 +81,8 @@ class Connection:
         return True
 
     def _say(self, line: str) -> None:
-        if line != self._said:
-            self._said = line
+        if line != self._line:
+            self._line = line
             LOG.info("%s", line)
 
     def close(self) -> None:

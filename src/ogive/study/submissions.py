@@ -92,7 +92,7 @@ class Listed:
 
 
 def read_digests(path: Path, front: bytes, people: int, *, what: str, maker: str, other: str) -> bytes:
-    """The digests in a list of so many people at most, which begins with a kind of 8 bytes and what it belongs to."""
+    """The digests in a list, of `people` at most, which begins with a kind of 8 bytes and what it belongs to."""
     most = len(front) + people * DIGEST_BYTES
     data = read_bytes(path, most + 1, f"the {what}", f"; ogive {maker} devices makes it" if maker == "local" else "")
     head, digests = data[: len(front)], data[len(front) :]

@@ -142,7 +142,7 @@ class TrustOptions(ABC):
         return unserved(query, self.serves, limits=self.limits, instead=self.instead)
 
     def cell_limit(self, cells: int) -> str | None:
-        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        """Why records cannot be counted in this number of cells and what would work, or None if they can."""
         return None
 
     def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
@@ -230,7 +230,7 @@ class TrustModel(ABC):
         return self.options.refusal(query)
 
     def cell_limit(self, cells: int) -> str | None:
-        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        """Why records cannot be counted in this number of cells and what would work, or None if they can."""
         return self.options.cell_limit(cells)
 
     @abstractmethod

@@ -120,7 +120,7 @@ LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 
 _ROOM_BITS = 60
 _TOTALS_BITS = 16
-"""Of the limbs of what is only counted: so many cells as there may be stay below 2^63."""
+"""Of the limbs of what is only counted: all cells that there may be stay below 2^63."""
 
 
 def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:

@@ -58,7 +58,7 @@ def read(response: httpx.Response, most: int) -> bytes:
 
 
 class Mailbox:
-    """A party's place at the service, which is asked to wait so many seconds for a question, at most 1/4 of a step.
+    """A party's place at the service, which is asked to wait some seconds for a question, at most 1/4 of a step.
 
     The context says whose certificate is believed, and holds the party's own, if it has one.
     """
@@ -90,7 +90,7 @@ class Mailbox:
         return response.status_code, result
 
     def _keep_to(self, step: str) -> None:
-        """Wait as long as steps of so many seconds allow; of the usual length where the service does not say."""
+        """Wait as long as steps of this length in seconds allow; of the usual length where the service does not say."""
         try:
             seconds = float(step)
         except ValueError:

@@ -53,6 +53,13 @@ class Departures:
     gone: Bool
     begun: Bool
 
+    @staticmethod
+    def read(number: int, data: bytes, study: PairsStudy, earlier: int) -> Departures:
+        """The inverse of `write_pass`, where there were so far a number of pairs."""
+        users = study.design.users
+        bits = read_bits(data[SEED_BYTES:], users + earlier)
+        return Departures(number, data[:SEED_BYTES], bits[:users], bits[users:])
+
     def pairs(self, study: PairsStudy, earlier: Int64) -> Int64:
         """The pairs of the pass, shape (new pairs, 2), after all pairs so far."""
         free = free_pairs(study, earlier, self.begun)
@@ -92,9 +99,8 @@ class DeparturesReader:
             self._inbox, data, public=lambda _: self._study.aggregator, kind=_KIND, session=_SESSION,
             round=_KIND + self._next, longest=SEED_BYTES - (-(users + first) // 8),
         )  # fmt: skip
-        bits = read_bits(body[SEED_BYTES:], users + first)
+        departures = Departures.read(self._next, body, self._study, first)
         self._inbox.mark(header)
-        departures = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
         new = departures.pairs(self._study, self._pairs)
         self._pairs = np.concatenate([self._pairs, new])
         self._next += 1
@@ -156,15 +162,10 @@ class History:
 
 
 def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
-    users, pairs = study.design.users, study.design.pairs
-    results = []
+    pairs, results = study.design.pairs, []
     for number, data in enumerate(written):
-        reader = Reader(data, "kept pass")
-        seed = reader.take(SEED_BYTES)
-        bits = read_bits(reader.take(reader.left), users + len(pairs))
-        departures = Departures(number, seed, bits[:users], bits[users:])
-        pairs = np.concatenate([pairs, departures.pairs(study, pairs)])
-        results.append(departures)
+        results.append(Departures.read(number, data, study, len(pairs)))
+        pairs = np.concatenate([pairs, results[-1].pairs(study, pairs)])
     return results
 
 
@@ -192,7 +193,7 @@ class Collector:
         deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
             nobody is waited for.
         earlier: What an aggregator that ended before has stored.
-        random: Gives so many random bytes.
+        random: Gives the wanted number of random bytes.
     """
 
     def __init__(
@@ -222,7 +223,8 @@ class Collector:
         self._outputs: dict[int, Bool] = {}
         self._lost: dict[int, str] = {}
         self._started = False
-        self._over = False
+        self.over = False
+        """Whether no pair begins any more, and none is at hand."""
         self._changes = History()
         if earlier is not None:
             self._resume(earlier)
@@ -255,11 +257,6 @@ class Collector:
         return len(self._been) == self.study.design.users
 
     @property
-    def over(self) -> bool:
-        """Whether no pair begins any more, and none is at hand."""
-        return self._over
-
-    @property
     def until(self) -> float | None:
         """When `expire` has something to do; None if nothing depends on time."""
         return min((each.until for each in self._open.values()), default=self._deadline)
@@ -284,8 +281,8 @@ class Collector:
         """Somebody is there, perhaps again, and is told of the passes so far."""
         self._here.add(user)
         self._been.add(user)
-        departures = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
-        return departures + self._go_on(now)
+        passes = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
+        return passes + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
         """Begin with those who are there."""
@@ -332,7 +329,7 @@ class Collector:
         return self._go_on(now)
 
     def _go_on(self, now: float) -> list[Outgoing]:
-        if not self._started or self._over:
+        if not self._started or self.over:
             return []
         late = self._deadline is not None and now >= self._deadline
         messages = [] if late else list(self._invitations(now))
@@ -342,7 +339,7 @@ class Collector:
         if again:
             return again + self._go_on(now)
         if late or self._deadline is None or self._complete:
-            self._over = True
+            self.over = True
             self._lose_waiting()
         return messages
 
@@ -430,7 +427,7 @@ class Person:
         note: As for `PairParty`; how many pairs are spent is noted too, so that who was started again gives no more
             halves than it agreed to.
         noise: Names of the inputs that are noise.
-        random: Gives so many random bytes.
+        random: Gives the wanted number of random bytes.
     """
 
     def __init__(

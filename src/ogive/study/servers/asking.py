@@ -39,6 +39,7 @@ from ogive.segments import BEGINNING, Place
 from ogive.study.common import LOG
 from ogive.study.document import ServersStudy
 from ogive.study.https import believing, read_address
+from ogive.study.https.mailbox import quiet_client
 from ogive.study.sealing import Arriving, disclose, enclose, envelope_bytes, sealing_key
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.uploads import Relayed, Reports
@@ -230,16 +231,11 @@ class HttpsCarrier:
 
     def __init__(self, study: ServersStudy, number: int, url: str, *, authority: Path | None) -> None:
         read_address(url, "a server")
-        context = believing(authority)
         self._url = f"{url.rstrip('/')}/v1/tasks/{study.digest.hex()}/preparation_jobs"
         self._name = url
         self._study, self._number = study, number
-        self._client = httpx.Client(
-            verify=context,
-            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
-            headers={"Accept-Encoding": "identity"},
-            trust_env=False,
-        )
+        self._client = quiet_client(believing(authority))
+        self._client.timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
 
     def carry(self, envelope: bytes) -> bytes:
         waited = broken = 0

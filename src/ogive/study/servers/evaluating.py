@@ -183,7 +183,7 @@ def _table(form: Singles, rows: UInt8) -> pa.Table:
 
 _LONGEST_TEXT = 300
 _PART_WORK, _PART_GROUPS = 1 << 26, 16
-"""A part has so many blocks of uploads to evaluate, about a second of one core, and at most so many row groups."""
+"""How many blocks of uploads a part has to evaluate, about a second of one core, and most row groups of it."""
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class Node:
                 f"{plain(folder)} holds {len(self.uploads)} uploads, and there were {closed} when uploads ended: the "
                 "store was cut off or is an older one; put it back as it was last"
             )
-        self._closed = closed
+        self.closed = closed
         for release in range(len(study.releases)):
             if closed is not None:
                 self._record(release)  # the process may have ended before it did
@@ -178,10 +178,6 @@ class Node:
             return OfServers(self.study, entries).closed
 
     @property
-    def closed(self) -> int | None:
-        return self._closed
-
-    @property
     def clients(self) -> int | None:
         with self._store.read() as entries:
             result = entries.get(_CLIENTS)
@@ -190,11 +186,11 @@ class Node:
     @property
     def left_out(self) -> int:
         clients = self.clients
-        return 0 if self._closed is None or clients is None else self._closed - clients
+        return 0 if self.closed is None or clients is None else self.closed - clients
 
     def formed(self) -> bool:
         with self._one:
-            return self._closed is not None and all(
+            return self.closed is not None and all(
                 server.state is not None and server.state.frozen for server in self._collected()
             )
 
@@ -209,7 +205,7 @@ class Node:
                 self.uploads.close_uploads(count)
             with self._store.write() as entries:
                 OfServers(self.study, entries).close(count)
-            self._closed = count
+            self.closed = count
             return count
 
     def names(self) -> list[Messages]:
@@ -377,7 +373,7 @@ class Node:
 
     def _collected(self) -> list[Server]:
         """The server of each aggregate, made of what is stored."""
-        if self._closed is None:
+        if self.closed is None:
             raise PeerError("uploads are still taken")
         if not self._servers:
             open_uploads(

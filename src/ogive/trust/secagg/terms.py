@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ogive.records import Records
 
 ALL_PAIRS = 500
-"""Up to so many parties, each shares masks with all others."""
+"""Up to this number of parties, each shares masks with all others."""
 
 ALONE = "A party that reads the release knows its own noise and therefore counts as colluding."
 NOBODY = (
@@ -90,7 +90,7 @@ class AggregationTerms:
     def confirmed(self) -> bool:
         """Whether the parties stand up to a server that lies: enough of them confirm the same list.
 
-        Not possible where too many may leave, or where parties are so many that each knows some others only.
+        Not possible where too many may leave, or where each of many parties knows some others only.
         """
         least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
         return self.graph is None and least <= self.parties - self.dropouts

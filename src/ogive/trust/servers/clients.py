@@ -258,7 +258,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class _Part:
-    """One part of a message: its first bytes for so many vectors, and bytes of one vector, column by column."""
+    """One part of a message: its first bytes for a number of vectors, and bytes of one vector, column by column."""
 
     vectors: int
     front: Callable[[int], bytes]
@@ -308,7 +308,7 @@ class Singles:
                 row = width * part.vectors
                 result[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
                 at, source = at + row, source + clients * row
-        assert source == len(message), "the message is of so many clients"
+        assert source == len(message), "the message is of these clients"
         return result
 
     def good(self, rows: UInt8) -> UInt8:

@@ -155,7 +155,7 @@ class Server:
 
     The session, 16 bytes, has a fresh nonce of each server in it. The secret, 32 bytes, is stored before its first use:
     it is the noise. The state is `ServerState(study, session, number)` when a session begins, what was stored where it
-    goes on; without one a server takes uploads, and answers nothing. A message is of so many `clients` at most: of one
+    goes on; without one a server takes uploads, and answers nothing. A message is of `clients` at most: of one
     where clients are admitted by their messages. An evaluator evaluates the uploads in place of this process.
     """
 

@@ -58,7 +58,7 @@ class Uploads:
 
     @property
     def honest(self) -> int:
-        """How many servers keep what they know to themselves; so many shares of the noise make up the whole."""
+        """How many servers keep what they know to themselves; as many shares of the noise make up the whole."""
         return 1 if self.colluding is None else self.servers - self.colluding
 
     @property
