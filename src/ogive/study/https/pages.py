@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +26,7 @@ from ogive.study.https.connections import Recent, admit, bearer, html, is_known,
 from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 REFRESH_SECONDS = 5
+_NO_RELEASE = "there is no such release yet"
 
 
 @dataclass(frozen=True)
@@ -87,46 +88,7 @@ def drawn(released: Mapping[str, Released]) -> list[Html]:
     return sections
 
 
-# --- What was released, as every service of a study gives it: as JSON, and as a page
-
-
-class Results:
-    """The releases of a study."""
-
-    def __init__(self, find: Callable[[str], dict[str, Any] | None]) -> None:
-        self._find = find
-        self._pictured: dict[str, Released] = {}
-        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
-
-    def routes(self) -> list[Route]:
-        return [Route("/v1/releases/{name}", self._json), Route("/releases/{name}", self._page)]
-
-    async def pictured(self, states: list[dict[str, Any]]) -> dict[str, Released]:
-        """Those of some releases that are complete, by name, as the page of a study shows them; drawn once."""
-        for each in states:
-            name = each["name"]
-            if each["state"] == "released" and name not in self._pictured:
-                result = await run_in_threadpool(self._find, name)
-                if result is not None:
-                    self._pictured[name] = await run_in_threadpool(Released.of, result)
-        return self._pictured
-
-    async def _json(self, request: Request) -> Response:
-        result = await run_in_threadpool(self._find, request.path_params["name"])
-        return _none() if result is None else JSONResponse(result)
-
-    async def _page(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        result = await run_in_threadpool(self._find, name)
-        if result is None:
-            return _none()
-        if name not in self._pages or self._pages[name][0] != result:
-            self._pages[name] = result, await run_in_threadpool(release_page, name, result)
-        return html(self._pages[name][1])
-
-
-def _none() -> Response:
-    return line("there is no such release yet", 404)
+# --- The shell
 
 
 class Shell:
@@ -142,7 +104,8 @@ class Shell:
     def __init__(self, text: bytes, *counted: str) -> None:
         self._text = text
         self.counts = dict.fromkeys(counted, 0)
-        self._results = Results(self.result)
+        self._pictured: dict[str, Released] = {}
+        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
         self._stored_status, self._checked = Recent(self.read), Recent(self.check)
 
     def read(self) -> Any:
@@ -173,7 +136,8 @@ class Shell:
         counted = [Route("/metrics", self._metrics)] if self.prefix else []
         return [
             Route("/", self._page),
-            *self._results.routes(),
+            Route("/v1/releases/{name}", self._release),
+            Route("/releases/{name}", self._release_page),
             Route("/health", self._health),
             *counted,
             Route("/v1/study", self._study),
@@ -196,7 +160,26 @@ class Shell:
 
     async def _page(self, request: Request) -> Response:
         status = await self._now()
-        return html(self.page(status, await self._results.pictured(status["releases"])))
+        for each in status["releases"]:  # drawn once
+            name = each["name"]
+            if each["state"] == "released" and name not in self._pictured:
+                result = await run_in_threadpool(self.result, name)
+                if result is not None:
+                    self._pictured[name] = await run_in_threadpool(Released.of, result)
+        return html(self.page(status, self._pictured))
+
+    async def _release(self, request: Request) -> Response:
+        result = await run_in_threadpool(self.result, request.path_params["name"])
+        return line(_NO_RELEASE, 404) if result is None else JSONResponse(result)
+
+    async def _release_page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        result = await run_in_threadpool(self.result, name)
+        if result is None:
+            return line(_NO_RELEASE, 404)
+        if name not in self._pages or self._pages[name][0] != result:
+            self._pages[name] = result, await run_in_threadpool(release_page, name, result)
+        return html(self._pages[name][1])
 
     async def _health(self, request: Request) -> Response:
         try:
