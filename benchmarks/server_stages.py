@@ -88,7 +88,7 @@ def measure(folder: Path, *, people: int, cells: int) -> list[dict[str, Any]]:
             study,
             number,
             places[number],
-            relayed.parts(),
+            (some for _, some in relayed.parts(number)),
             key=sealing_key(keys[number]),
             enrolled=Enrolled.read([folder / f"{number}.enrolled"], study, number),
         )

@@ -301,7 +301,7 @@ class Leader:
         self._peers = peers
         self._uploads = node.uploads
         self._places: dict[int, tuple[Place, int]] = {}
-        self._told_ended: set[int] = set()
+        self._announced: set[int] = set()
         self._threads = ThreadPoolExecutor(len(peers) + 1)
 
     @property
@@ -421,13 +421,13 @@ class Leader:
     def _tell_ended(self) -> None:
         """Tell the other servers which releases are over, and why; again after a restart."""
         for number in range(len(self.study.releases)):
-            if number in self._told_ended:
+            if number in self._announced:
                 continue
             with self._store.read() as entries:
                 reason = OfServers(self.study, entries).over(number)
             if reason is not None:
                 self._others(partial(Peer.ask, what="over", release=number, reason=reason))
-                self._told_ended.add(number)
+                self._announced.add(number)
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
         """One round of messages; also whether it was the last."""

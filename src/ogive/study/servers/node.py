@@ -376,18 +376,10 @@ class Node:
         if self.closed is None:
             raise PeerError("uploads are still taken")
         if not self._servers:
-            open_uploads(
-                self.study, self.number, self._folder, self._parts(), key=self._sealing, enrolled=self._enrolled
-            )
+            parts = (some for _, some in self.uploads.parts(self.number))
+            open_uploads(self.study, self.number, self._folder, parts, key=self._sealing, enrolled=self._enrolled)
             self._servers = [self._read(number) for number in range(len(self.study.collected))]
         return self._servers
-
-    def _parts(self) -> Iterator[list[bytes]]:
-        if isinstance(self.uploads, Relayed):
-            yield from self.uploads.parts()
-        else:
-            for _, some in self.uploads.parts(self.number):
-                yield some
 
     def _read(self, number: int) -> Server:
         collected = self.study.collected[number]

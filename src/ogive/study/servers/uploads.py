@@ -224,9 +224,9 @@ class Relayed:
                 raise PeerError(f"{self._stored} parts are stored, and {count} are to be counted")
             self._closed = count
 
-    def parts(self) -> Iterator[list[bytes]]:
-        for _, records in self._store.after(BEGINNING):
-            yield records
+    def parts(self, server: int, place: Place = BEGINNING) -> Iterator[tuple[Place, list[bytes]]]:
+        """As those of server 0."""
+        return self._store.after(place)
 
     def close(self) -> None:
         self._store.close()

@@ -174,7 +174,7 @@ def test_a_relay_goes_on_where_the_other_store_ends(trial, reports):
         relayed.take(9, [parts[9][:-1]])
     trial.restart(1)
     relayed = trial.nodes[1].uploads
-    assert [part for some in relayed.parts() for part in some] == parts[:9]
+    assert [part for _, some in relayed.parts(1) for part in some] == parts[:9]
     with pytest.raises(PeerError, match="9 parts are stored, and 10 are to be counted"):
         relayed.close_uploads(10)
     relayed.close_uploads(9)
