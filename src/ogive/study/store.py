@@ -372,8 +372,7 @@ class OfParties(Releases):
     def result(self, number: int) -> dict[str, Any] | None:
         """What was released, as plain data."""
         stored = self.result_bytes(number)
-        results: dict[str, Any] | None = None if stored is None else json.loads(stored)
-        return results
+        return None if stored is None else dict(json.loads(stored))
 
     def result_bytes(self, number: int) -> bytes | None:
         return self.entries.get(self._name(self._result, number))

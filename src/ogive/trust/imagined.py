@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,12 +50,11 @@ class Imagined:
     def __init__(
         self, sums: Callable[[Aggregate], Int64], adjacency: Adjacency, *, adding: int, honest: int, run: int | None
     ) -> None:
-        self._sums = sums
+        self._exact: Callable[[Aggregate], Int64] = cache(sums)
         self._adjacency = adjacency
         self._adding = adding
         self._honest = honest
         self._run = run
-        self._known: dict[Aggregate, Int64] = {}
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Pay nothing, since there are no real records."""
@@ -103,11 +103,6 @@ class Imagined:
     def _seed(self) -> int:
         assert self._run is not None, "exact answers of owners were refused"
         return self._run
-
-    def _exact(self, aggregate: Aggregate) -> Int64:
-        if aggregate not in self._known:
-            self._known[aggregate] = self._sums(aggregate)
-        return self._known[aggregate]
 
 
 def nodes_for(query: Query, run: int) -> NodeNoise:

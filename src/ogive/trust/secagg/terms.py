@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -163,17 +163,11 @@ class Contribution:
     """What one party contributes to the measurements of one release."""
 
     def __init__(self, records: Records, number: int, terms: AggregationTerms, adjacency: Adjacency) -> None:
-        self._records = records
         self._number = number
         self._terms = terms
         self._adjacency = adjacency
-        self._sums: dict[Aggregate, Int64] = {}
-
-    def sums(self, aggregate: Aggregate) -> Int64:
         # summed once: what a file holds may change while a release is open, the release may not
-        if aggregate not in self._sums:
-            self._sums[aggregate] = self._records.aggregate(aggregate)
-        return self._sums[aggregate]
+        self.sums: Callable[[Aggregate], Int64] = cache(records.aggregate)
 
     def declared(self, query: LinearQuery) -> tuple[int, ...]:
         """The party's numbers of records, which it commits to; opened where the adjacency makes them public."""

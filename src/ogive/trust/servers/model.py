@@ -30,6 +30,7 @@ import dataclasses
 import datetime
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from numbers import Number
 from typing import Any, Self
 
@@ -162,7 +163,8 @@ class ServersOpening(Opening[ServedQuery]):
         self._adjacency = adjacency
         self.secret = secret
         self._progress: Progress = progress if progress is not None else lambda done, whole: None
-        self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
+        # summed once: what a file holds may change while a release is open, the release may not
+        self._aggregates: Callable[[Aggregate], tuple[Int64, ...]] = cache(partial(party_sums, parties))
         self._servers: dict[Aggregate, list[Server]] = {}
         self._cut_off = self._compared = False
 
@@ -308,12 +310,6 @@ class ServersOpening(Opening[ServedQuery]):
 
     def _key(self, use: bytes, number: int = 0) -> bytes:
         return derived_key(self.secret, b"ogive servers\n" + use + number.to_bytes(8, "big"))
-
-    def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
-        # summed once: what a file holds may change while a release is open, the release may not
-        if aggregate not in self._sums:
-            self._sums[aggregate] = party_sums(self._parties, aggregate)
-        return self._sums[aggregate]
 
 
 def run(preparations: Sequence[Preparation]) -> None:
