@@ -193,7 +193,6 @@ _STEPS = "steps"
 
 
 def next_number(entries: Entries, name: str, *, after: int = 0) -> int:
-    """Count one more under a name."""
     number = max(_number(entries, name), after) + 1
     entries.put(name, number.to_bytes(NUMBER_BYTES, "little"))
     return number
@@ -255,7 +254,6 @@ class Releases(ABC):
         self.entries.put(self._name(self._answers, number), b"".join(map(write_answer, answers)))
 
     def end(self, number: int, reason: str) -> None:
-        """Note why a release is over."""
         self.entries.put(self._name(self._over, number), reason.encode())
 
     def over(self, number: int) -> str | None:

@@ -60,7 +60,6 @@ class Imagined:
         """Pay nothing, since there are no real records."""
 
     def answer(self, query: Query) -> Answer:
-        """The answer of the imagined release, or the exact one."""
         if self._run is None and (reason := ClearOptions().refusal(query)) is not None:
             raise UnsupportedError(reason)
         answers: dict[str, Callable[[Any], Answer]] = {"reports": self._reported, "pairs": self._met}
@@ -92,7 +91,6 @@ class Imagined:
         return Answer(sums, (int(exact.sum()),))
 
     def _met(self, query: PairsQuery) -> Answer:
-        """What pairs of imagined people compute."""
         exact = self._exact(query.aggregate)
         source = KeyedSource.from_seed(_PEOPLE + self._seed)
         design = query.drawn(exact, seed=source.key())

@@ -270,7 +270,6 @@ class Collected(TrustModel):
         return PrivacyUnit(adjacency)
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the description and of all that was added up."""
         return self.collection.digest()
 
     def count(self) -> int:
@@ -304,7 +303,6 @@ class _CollectedOpening(Opening[ReportsQuery]):
         return Answer(self._collection.sums, (counts.accepted,))
 
     def context(self, query: ReportsQuery) -> bytes:
-        """Digest of the description and of all that was added up."""
         self._check(query)
         return self._collection.digest()
 

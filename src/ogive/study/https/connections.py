@@ -389,7 +389,6 @@ async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def line(text: str, status: int) -> Response:
-    """One line for people."""
     return PlainTextResponse(text + "\n", status_code=status)
 
 

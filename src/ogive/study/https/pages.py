@@ -212,7 +212,6 @@ class Taking(Shell):
         raise NotImplementedError
 
     def take(self, number: int, report: bytes) -> Future[None]:
-        """Store the report of a person."""
         raise NotImplementedError
 
     def before(self, others: ASGIApp, path: str) -> ASGIApp:

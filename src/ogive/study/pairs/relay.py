@@ -212,7 +212,6 @@ class Relay:
         return unpack(await self._aggregator.next(), longest=self.study.longest)
 
     def send(self, message: bytes) -> None:
-        """Carry a message of the aggregator."""
         self._forward(AGGREGATOR, message)
 
     async def finish(self) -> None:

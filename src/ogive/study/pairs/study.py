@@ -78,7 +78,6 @@ class PairsStudy:
 
     @cached_property
     def longest(self) -> int:
-        """Bytes of the longest message."""
         bodies = [body_bytes(circuit, step) for circuit in self.circuits.values() for step in Step]
         # each pair after the first pass needs a free place of two people, and MOST_PASSES bounds how often one is lost
         pairs = len(self.design) * (1 + MOST_PASSES)

@@ -372,7 +372,6 @@ class Node:
         return step
 
     def _collected(self) -> list[Server]:
-        """The server of each aggregate, made of what is stored."""
         if self.closed is None:
             raise PeerError("uploads are still taken")
         if not self._servers:

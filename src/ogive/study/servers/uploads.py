@@ -225,7 +225,6 @@ class Relayed:
             self._closed = count
 
     def parts(self, server: int, place: Place = BEGINNING) -> Iterator[tuple[Place, list[bytes]]]:
-        """As those of server 0."""
         return self._store.after(place)
 
     def close(self) -> None:

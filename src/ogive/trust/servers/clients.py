@@ -237,7 +237,6 @@ class Parts:
         return subtracted(beyond[:-1], beyond[1:], modulus)
 
     def _folded(self, columns: UInt64, ends: Int64) -> UInt64:
-        """Cells added up in blocks, and the amounts."""
         layout = self.collected.layout
         starts = np.concatenate([[0], ends[:-1] + 1])
         cells, amounts = columns[: layout.cells], columns[layout.cells : layout.cells + layout.groups]
