@@ -474,7 +474,7 @@ def agent(
         listen: unix:/PATH of a socket at which a local carrier asks, instead of --connect.
     """
     from ogive.ledger import Ledger
-    from ogive.study.agent import Agent, check_records, is_approved, listen_at
+    from ogive.study.agent import Agent, Connection, check_records, is_approved, listen_at
     from ogive.study.document import Study
     from ogive.study.enrolment import load_key
     from ogive.study.store import Store
@@ -501,7 +501,6 @@ def agent(
     party = Agent(document, records, key=own, store=store, account=paying)
     stop = threading.Event()
     if connect is not None:
-        from ogive.study.carriers import Connection
         from ogive.study.enrolment import read_token
 
         if token is None:

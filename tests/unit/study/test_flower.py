@@ -146,7 +146,7 @@ def quick(monkeypatch):
         monkeypatch.setattr(TaskIdentity, f"_{name}_id", 1)
     for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05}.items():
         monkeypatch.setattr(apps, f"{name}_SECONDS", seconds)
-    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 0.5)
+    monkeypatch.setattr("ogive.study.agent.WAIT_SECONDS", 0.5)
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
     yield apps

@@ -10,7 +10,7 @@ import time
 
 import httpx
 
-from ogive.study.local_client import LONGEST
+from ogive.study.local_client import LONGEST, Unavailable, UnknownToken
 
 STEP = "ogive-step-seconds"
 """The header in which a service says how long a step waits for those who have not answered."""
@@ -22,14 +22,6 @@ LEAST_RATE = 4096.0
 _LEAST_SLOW = 2.0
 _FIRST_SECONDS, _CONNECT_SECONDS = 15.0, 10.0
 _DAY, _USUAL_STEP = 86_400.0, 60.0
-
-
-class Unavailable(Exception):  # noqa: N818 - it passes
-    """The service cannot be used now."""
-
-
-class UnknownToken(Exception):  # noqa: N818 - it says what is wrong
-    """The service does not know this token as that of this party."""
 
 
 def quiet_client(context: ssl.SSLContext, headers: dict[str, str] | None = None) -> httpx.Client:
@@ -80,8 +72,11 @@ class Mailbox:
         return status not in (409, 413)
 
     def _post(self, what: str, body: bytes, parameters: dict[str, str]) -> tuple[int, bytes]:
-        with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
-            result = read(response, LONGEST)
+        try:
+            with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
+                result = read(response, LONGEST)
+        except httpx.HTTPError as problem:
+            raise Unavailable(str(problem) or type(problem).__name__) from None
         self._keep_to(response.headers.get(STEP, ""))
         if response.status_code == 401:
             raise UnknownToken("the coordinator does not accept this party's token; ask for a new one")

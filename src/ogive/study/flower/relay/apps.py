@@ -27,8 +27,8 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken, quiet_client, read
-from ogive.study.local_client import ask_at, lacking
+from ogive.study.https.mailbox import Mailbox, quiet_client, read
+from ogive.study.local_client import Unavailable, UnknownToken, ask_at, lacking
 
 LOG = logging.getLogger("flwr")
 
@@ -244,8 +244,8 @@ class Relay:
             except UnknownToken as problem:
                 LOG.warning("%s: %s", name, problem)
                 return
-            except (httpx.HTTPError, Unavailable) as problem:
-                LOG.warning("%s: the study's service cannot be used now: %s", name, problem or type(problem).__name__)
+            except Unavailable as problem:
+                LOG.warning("%s: the study's service cannot be used now: %s", name, problem)
                 counts = False
             if not counts:
                 tries += 1  # another node may run for the party, too
