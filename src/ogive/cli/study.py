@@ -64,10 +64,12 @@ def new(
         trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
             that people upload; pairs of people compute noisy values of their two records.
     """
-    from ogive.study.enrolment import template, write_new
+    from ogive.study.enrolment import read_people, template, write_new
 
     if trust == "pairs":
-        text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
+        if coordinator is None or people is None or deadline is None or party or server or records is not None:
+            raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
+        text = template(name, trust, coordinator=coordinator, people=read_people(people), deadline=deadline)
         sent = "every person"
     elif people is not None or deadline is not None or records is None:
         raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
@@ -90,14 +92,6 @@ def new(
         sent = "every party"
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
-
-
-def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
-    from ogive.study.enrolment import read_people, template
-
-    if coordinator is None or people is None or deadline is None or others:
-        raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
-    return template(name, "pairs", coordinator=coordinator, people=read_people(people), deadline=deadline)
 
 
 def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
@@ -397,14 +391,16 @@ def _wait_for(study: AnyStudy, number: int, store: Store, *, no_wait: bool) -> d
 
 
 def _result(study: AnyStudy, releases: Releases, number: int) -> dict[str, Any] | None:
+    from ogive.study.document import PeopleStudy
     from ogive.study.store import OfParties, OfServers
 
-    if isinstance(releases, OfParties | OfServers):
-        return releases.result(number)
-    from ogive.study.pairs.study import Meeting  # other studies need no circuits
+    if isinstance(study, PeopleStudy):
+        from ogive.study.pairs.study import Meeting  # other studies need no circuits
 
-    answers = releases.answers(number)
-    return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
+        answers = releases.answers(number)
+        return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
+    assert isinstance(releases, OfParties | OfServers)
+    return releases.result(number)
 
 
 def _names(study: AnyStudy) -> list[str]:

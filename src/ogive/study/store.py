@@ -395,9 +395,10 @@ class OfParties(Releases):
         return "not requested" if item is None else item.state
 
     def news(self, number: int) -> list[str]:
-        item, lines = self.progress(number), []
+        item = self.progress(number)
         if item is None:
             return []
+        lines = []
         if item.attempt and item.failed:
             lines.append(f"query {item.query + 1}, attempt {item.attempt} ended: {plain(item.failed[-1])}")
         running = f", query {item.query + 1}, attempt {item.attempt + 1}, step {Stage(item.stage).word}"

@@ -162,7 +162,8 @@ class History:
 
 
 def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
-    pairs, results = study.design.pairs, []
+    pairs = study.design.pairs
+    results: list[Departures] = []
     for number, data in enumerate(written):
         results.append(Departures.read(number, data, study, len(pairs)))
         pairs = np.concatenate([pairs, results[-1].pairs(study, pairs)])
