@@ -30,7 +30,7 @@ from ogive.crypto.circuits import Circuit
 from ogive.crypto.twoparty import Outgoing, pair_bytes
 from ogive.pairs import Design, round_robin
 from ogive.study.pairs import Channel, Collected, Collector, PairsStudy, Person, Relay, collect, take_part
-from ogive.study.pairs.websocket import connect, endpoint, largest_frame
+from ogive.study.pairs.joining import endpoint, largest_frame, open_channel
 
 HOST, SECONDS = "127.0.0.1", 580.0
 NAME = "Gini of 16 bits, discrete Laplace"
@@ -80,7 +80,7 @@ async def one(study: PairsStudy, user: int, port: int, messages: int | None) -> 
     person.receive = leaving  # type: ignore[method-assign]
 
     async def connected() -> Channel:
-        return await connect(f"ws://{HOST}:{port}/pairs", study)
+        return await open_channel(f"ws://{HOST}:{port}/pairs", study)
 
     with contextlib.suppress(Leaving):
         await take_part(person, connected, seconds=SECONDS)

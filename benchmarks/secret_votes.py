@@ -23,8 +23,7 @@ from ogive.noise import DerivedNodes
 from ogive.pate import ConfidentGNMax, simulated_votes
 from ogive.queries import Ballots, LabelsQuery
 from ogive.queries.labels import REFUSED
-from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
+from ogive.trust.servers.labeling import Comparison, SemiHonestLabeling, Votes
 
 RUNS = 3
 SECOND = 1.0

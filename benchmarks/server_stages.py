@@ -24,13 +24,12 @@ from uploads_network import study_text
 from ogive.segments import Segments
 from ogive.study.course import Step, course
 from ogive.study.document import ServersStudy
-from ogive.study.enrolment import make_key
+from ogive.study.enrolment import make_key, make_token
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, open_uploads, opened_messages
-from ogive.study.servers.uploads import FOLDER, Enrolled, Relayed, enrolled, make_reports, make_tokens, read_report
+from ogive.study.servers.uploads import FOLDER, Enrolled, Relayed, enrolled, make_reports, read_report
 from ogive.trust.servers.model import add_answers
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 SERVERS = range(2)
 _CHUNK = 4_000
@@ -57,7 +56,7 @@ def stored(folder: Path, *, people: int, cells: int) -> tuple[ServersStudy, list
     """A study whose uploads lie in the stores of both servers, and the servers' keys."""
     keys = [make_key(folder / f"{number}.key") for number in SERVERS]
     study = ServersStudy.parse(study_text(keys, people=people, cells=cells))
-    tokens = make_tokens(people)
+    tokens = [make_token() for _ in range(people)]
     values = np.random.default_rng(1).random(people)
     stores = [Segments(folder / f"store-{number}" / FOLDER) for number in SERVERS]
     for number in SERVERS:
@@ -89,7 +88,7 @@ def measure(folder: Path, *, people: int, cells: int) -> list[dict[str, Any]]:
             study,
             number,
             places[number],
-            relayed.parts(),
+            (some for _, some in relayed.parts(number)),
             key=sealing_key(keys[number]),
             enrolled=Enrolled.read([folder / f"{number}.enrolled"], study, number),
         )

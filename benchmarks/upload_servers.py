@@ -21,10 +21,8 @@ from ogive.queries import CurveQuery
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_tree
 from ogive.trust.servers.clients import upload
-from ogive.trust.servers.comparing import cost_of
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import AggregateUploads, Layout
+from ogive.trust.servers.server import Server, ServerState
+from ogive.trust.servers.settings import AggregateUploads, Layout, cost_of
 from ogive.trust.servers.uploads import KEYS, TABLES, Uploads
 
 CASES = ((20_000, 4096), (100_000, 1024), (300_000, 100))

@@ -39,16 +39,14 @@ from ogive.crypto.domains import HashDomain
 from ogive.study.common import SEALING, key_text
 from ogive.study.course import Step, course
 from ogive.study.document import ServersStudy
-from ogive.study.enrolment import equip, make_key
+from ogive.study.enrolment import equip, make_key, make_token
 from ogive.study.https.connections import allow_files
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import batch_rows, opened_messages
-from ogive.study.servers.kept import answers
-from ogive.study.servers.uploads import credential, enrolled, front, make_reports, make_tokens, part_bytes, report_bytes
-from ogive.study.store import Store
+from ogive.study.servers.uploads import credential, enrolled, front, make_reports, part_bytes, report_bytes
+from ogive.study.store import OfServers, Store
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 ADDRESS = "127.0.0.1"
 CONNECTIONS = 64
@@ -69,7 +67,7 @@ class Place:
         keys = [make_key(folder / f"{number}.key") for number in range(2)]
         self.study = ServersStudy.parse(study_text(keys, people=people, cells=cells))
         (folder / "study.toml").write_bytes(self.study.text)
-        self.tokens = make_tokens(people)
+        self.tokens = [make_token() for _ in range(people)]
         self.ports = [_free_port() for _ in keys]
         self.running: dict[int, subprocess.Popen[bytes]] = {}
         for number in range(2):
@@ -412,7 +410,7 @@ def measure(folder: Path, *, people: int, false: int, cells: int) -> list[dict[s
             place.kill(number)
     store = Store(folder / "store-0" / "state.db")
     with store.read() as kept:
-        (opened,) = answers(kept, "x")
+        (opened,) = OfServers(place.study, kept).answers(0)
     store.close()
     same = bool((opened.values.ravel() == in_process(place).ravel()).all())
     assert same, "the sums are those of servers in one process"

@@ -58,7 +58,7 @@ def status_file(tmp_path_factory):
     estimate = tmp_path_factory.mktemp("file") / "ages.json"
     ogive.estimate_collection(collection).to_json(estimate)
     released, reports = ReleasedFile(estimate), trial.opened()
-    told = LocalService(trial.description, reports, trial.participants(), released).told()
+    told = LocalService(trial.description, reports, trial.participants(), released).public()
     reports.close()
     path = tmp_path_factory.mktemp("page") / "status.html"
     path.write_text(status_page(told, released.pictured()), encoding="utf-8")

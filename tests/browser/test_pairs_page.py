@@ -15,9 +15,9 @@ def pages(tmp_path_factory):
     """What the page of a study says before anybody is there, when it is complete, and when nothing came out."""
     folder = tmp_path_factory.mktemp("pages")
     with Serving(tmp_path_factory.mktemp("study"), study_of(title='"Wards <of> people"')) as serving:
-        waiting = serving.service.told(serving.service.read())
+        waiting = serving.service.public(serving.service.read())
         serving.people(dict.fromkeys(range(1, 9), 3))
-        done = serving.service.told(serving.service.read())
+        done = serving.service.public(serving.service.read())
         found = {"ward": Released.of(serving.service.result("ward"))}
     over = done | {"reason": "no pair was opened", "releases": [done["releases"][0] | {"state": "over"}]}
     for name, told, released in (("waiting", waiting, {}), ("done", done, found), ("over", over, {})):

@@ -5,8 +5,8 @@ from helpers.chromium import Page
 from helpers.servers_study import AGE, Trial, ages, text_of
 
 from ogive.study.https.pages import Released
-from ogive.study.servers.kept import end
 from ogive.study.servers.service import ServerService, status_page
+from ogive.study.store import OfServers
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
 RELEASES = (AGE, AGE | {"name": "costly"})
@@ -22,9 +22,9 @@ def page_file(tmp_path_factory):
         trial.upload({"age": ages(200)})
         trial.release()
         with trial.stores[0].write() as kept:
-            end(kept, "costly", "the account has nothing left")
+            OfServers(trial.study, kept).end(trial.study.place_of("costly"), "the account has nothing left")
         service = ServerService(trial.nodes[0], trial.leader)
-        told = service.told(service.read()) | {"uploads_by_hour": [[HOUR, 120], [HOUR + 3600, 80]]}
+        told = service.public(service.read()) | {"uploads_by_hour": [[HOUR, 120], [HOUR + 3600, 80]]}
         page = status_page(told, {"age": Released.of(trial.nodes[0].estimate(0).to_dict())})
     path = tmp_path_factory.mktemp("page") / "server.html"
     path.write_text(page, encoding="utf-8")

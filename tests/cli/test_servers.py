@@ -14,11 +14,10 @@ from helpers.scope import is_everything
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
-from ogive.cli.parties import own_record
+from ogive.cli.study import own_record
 from ogive.errors import ParameterError
 from ogive.study.document import read_study
-from ogive.study.servers.kept import is_requested, refuse
-from ogive.study.store import Store, begin
+from ogive.study.store import OfServers, Store, begin
 
 NEW = ["study", "new", "new.toml", "--name", "ages", "--records", "100", "--trust", "servers", "--server"]
 SERVER = ["server", "study.toml", "--key", "own.key", "--store", "store", "--enrolled", "list", "--service", "tls"]
@@ -151,11 +150,11 @@ def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, 
     assert re.search(r"release age ends the uploads of study test .*\(min_uploads: 1\); go on\? \[y/N\] ", err)
     assert out == ""
     with store.read() as kept:
-        assert is_requested(kept, "age") == goes_on
+        assert OfServers(study, kept).is_requested(0) == goes_on
     assert ("nothing was asked for, and uploads go on" in err) != goes_on
     assert main([*command, "--yes"]) == 0
     with store.write() as kept:
-        refuse(kept, "age", "uploads: 0")
+        OfServers(study, kept).refuse(0, "uploads: 0")
     for without in (None, io.StringIO()):
         monkeypatch.setattr("sys.stdin", without)
         assert main(command) == 0
@@ -171,7 +170,9 @@ def test_a_release_that_was_refused_says_why(folder, capsys, monkeypatch):
 
     def look(_):
         with store.write() as kept:
-            refuse(kept, "age", "uploads: 0, min_uploads of the study: 1; uploads go on, and nothing was spent")
+            OfServers(study, kept).refuse(
+                0, "uploads: 0, min_uploads of the study: 1; uploads go on, and nothing was spent"
+            )
 
     monkeypatch.setattr("ogive.cli.study.time.sleep", look)
     assert main(["study", "release", "study.toml", "age", "--state", "own.db", "--yes"]) == 1

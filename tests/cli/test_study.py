@@ -8,9 +8,9 @@ from helpers.refusing import refused
 from helpers.study import AGE, Clock, Site, key_of, public, text_of
 
 from ogive.cli import main
-from ogive.study.coordinator import Coordinator, Progress
+from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
-from ogive.study.store import Store
+from ogive.study.store import Progress, Store
 
 NEW = ["study", "new", "new.toml", "--name", "good", "--coordinator", public(0), "--records", "100", "--party"]
 NORTH, SOUTH = f"north={public(1)}", f"south={public(2)}"

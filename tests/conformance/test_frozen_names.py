@@ -38,7 +38,7 @@ from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, ag
 from ogive.pate.teachers import Terms
 from ogive.statistics import STATISTICS
 from ogive.statistics.methods.choose import CURVE_METHODS
-from ogive.study.coordinator import Progress
+from ogive.study.store import Progress
 from ogive.trust.base import Traffic
 
 ROOT = Path(ogive.__file__).parent

@@ -99,8 +99,8 @@ SILENT = {"drop": 0.01, "hang": 0.005}
     "lie", [pytest.param(each, marks=() if each in OVER_HTTPS else pytest.mark.everything) for each in TRIED]
 )
 def test_over_https_and_a_bad_network_a_party_that_lies_changes_no_sum(tmp_path, records, monkeypatch, lie):
-    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
-    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.agent.WAIT_SECONDS", 1.0)
     monkeypatch.setattr("ogive.study.https.mailbox.SLOW", 1 / 15)
     bout = Bout(tmp_path, study([COUNT]), records, seed=lie, lies={LIAR: lie}, killed=0.05)
     (found,) = bout.run_over_https(ON_THE_WAY | (SILENT if is_everything() else {})).values()

@@ -77,7 +77,7 @@ from ogive.statistics.kinds import COSTS
 from ogive.statistics.kinds import SCHEMAS as KINDS
 from ogive.statistics.questions import GOES_ON
 from ogive.streams import RunningTotal
-from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import ServerState
 
 KEPT, STATE, LEDGER = (json.loads(path.read_text(encoding="utf-8")) for path in (DOCUMENTS, STATES, SECOND))
 READ = [name for name in KEPT if name != "training"]

@@ -48,7 +48,7 @@ from ogive.queries.labels import REFUSED, Check
 from ogive.queries.selection import MAX_BEYOND, MAX_BITS, SIDES, common_unit
 from ogive.strategies import design_path, design_projection
 from ogive.trust.modulus import LARGEST, noise_bound
-from ogive.trust.servers.comparing import SERVERS, Comparison
+from ogive.trust.servers.labeling import SERVERS, Comparison
 
 REPLACE = Adjacency.REPLACE
 

@@ -33,10 +33,17 @@ from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, RowValues
 from ogive.queries.histograms import ThresholdQuery
 from ogive.strategies import design_path, design_projection
-from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
+from ogive.trust.modulus import (
+    LARGEST,
+    added,
+    check_range,
+    largest_share,
+    measure_modulo,
+    noise_bound,
+    residues,
+    signed,
+)
 from ogive.trust.secagg.terms import AggregationTerms, Contribution
-from ogive.trust.servers.clients import added, residues, signed
-from ogive.trust.servers.modular import measure_modulo
 
 REPLACE = Adjacency.REPLACE
 X, Y = numbers(4), Binning("y", Grid.linear(0, 1, bins=4))

@@ -17,9 +17,8 @@ from ogive.releasing.planning.predict import DOES_NOT_FIT, Planner
 from ogive.statistics import STATISTICS, Labels
 from ogive.strategies import design_tree
 from ogive.trust import TRUST_MODELS, SecAgg, Simulation
-from ogive.trust.servers.comparing import cost_of
-from ogive.trust.servers.modular import block_ends
-from ogive.trust.servers.settings import AggregateUploads, Layout
+from ogive.trust.modulus import block_ends
+from ogive.trust.servers.settings import AggregateUploads, Layout, cost_of
 from ogive.trust.servers.uploads import Uploads
 
 DOCS = Path(__file__).parents[2] / "docs"

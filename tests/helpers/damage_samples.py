@@ -42,7 +42,7 @@ from ogive.releasing.session import statement
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.streams.running_total import RunningTotal
-from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import ServerState
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)
 REMOVAL = Adjacency.ADD_OR_REMOVE

@@ -29,7 +29,7 @@ from pathlib import Path
 
 LARGE = (
     "numba", "pandas", "scipy.stats", "matplotlib.pyplot", "duckdb", "pyarrow.compute", "ogive.releasing.session",
-    "ogive.report", "ogive.study.document", "ogive.study.https.service", "ogive.study.carriers",
+    "ogive.report", "ogive.study.document", "ogive.study.https.service", "ogive.study.agent",
     "ogive.study.servers.service", "ogive.study.pairs.service", "ogive.study.local.service",
 )  # fmt: skip
 """Modules that commands load, if they are installed."""

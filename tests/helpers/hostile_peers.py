@@ -21,10 +21,11 @@ from ogive.crypto.aggregation.settings import PRIME, SHARE_BYTES
 from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES, Reader, read_header, sign
 from ogive.errors import PeerError
 from ogive.ledger.entries import plain_text
-from ogive.study.coordinator import OPENING_SECONDS, Coordinator, _answers
+from ogive.study.coordinator import OPENING_SECONDS, Coordinator
 from ogive.study.course import course
 from ogive.study.frames import Question, Reply, Stage, digest_of
 from ogive.study.https.mailbox import Unavailable
+from ogive.study.store import OfParties
 
 STEP = 61.0
 """Seconds after which a step no longer waits."""
@@ -347,7 +348,7 @@ class Bout:
             if progress is not None and progress.state == "over" and "\n" in progress.reason:
                 found.append(f"{release.name}: its end has more than one line")
             with coordinator._store.read() as kept:
-                answers = _answers(kept, number)
+                answers = OfParties(self.trial.study, kept).answers(number)
             for place, answer in enumerate(answers):
                 expected = self._sum(number, release, answers[:place], progress.members)
                 if not np.array_equal(answer.values.ravel(), expected):

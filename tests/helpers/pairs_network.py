@@ -23,7 +23,7 @@ from ogive.pairs import Design
 from ogive.study.https.connections import WebSocket
 from ogive.study.pairs import Collector, History, PairsStudy, Person, Relay, collect, take_part
 from ogive.study.pairs.collector import Met, read_passes, write_pass
-from ogive.study.pairs.websocket import connect, endpoint, largest_frame
+from ogive.study.pairs.joining import endpoint, largest_frame, open_channel
 
 HOST = "127.0.0.1"
 SECONDS = PATIENCE
@@ -106,7 +106,7 @@ async def served(relay, port):
 
 def connecting(study, port):
     """Connects a person to it."""
-    return lambda: connect(f"ws://{HOST}:{port}/pairs", study)
+    return lambda: open_channel(f"ws://{HOST}:{port}/pairs", study)
 
 
 class RecordingRelay(Relay):

@@ -13,10 +13,9 @@ from ogive.study.common import key_text
 from ogive.study.document import PeopleStudy
 from ogive.study.enrolment import equip
 from ogive.study.https.service import configuration
-from ogive.study.pairs.joining import join
+from ogive.study.pairs.joining import join, largest_frame
 from ogive.study.pairs.service import PairsService
-from ogive.study.pairs.terms import Meeting
-from ogive.study.pairs.websocket import largest_frame
+from ogive.study.pairs.study import Meeting
 from ogive.study.store import Store
 
 RELEASE = """

@@ -16,13 +16,11 @@ from ogive.study.course import course
 from ogive.study.document import ServersStudy
 from ogive.study.sealing import sealing_key, unseal
 from ogive.study.servers.asking import Answering, Leader, Peer
-from ogive.study.servers.kept import request
 from ogive.study.servers.node import Node
 from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled, credential, enrolled, make_reports, read_report
-from ogive.study.store import Store
+from ogive.study.store import Store, request
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 
 AGE = {
     "name": "age",

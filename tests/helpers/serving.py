@@ -14,8 +14,7 @@ from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.clients import upload, upload_messages
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, ServerState
 from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import KEYS, Uploads
 

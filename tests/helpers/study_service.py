@@ -8,7 +8,7 @@ import threading
 
 from helpers.waiting import PATIENCE, ended, until
 
-from ogive.study.carriers import Connection
+from ogive.study.agent import Connection
 from ogive.study.enrolment import Tokens, equip, read_token
 from ogive.study.https.service import Service, StoppingServer, configuration
 

@@ -80,7 +80,7 @@ INNER = {
     "trust": """
         servers
         imagined
-        pairs secagg collected
+        pairs secagg
         table
         models modulus
         base

@@ -21,7 +21,7 @@ from ogive.noise import KeyedSource
 from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.stored import StoredNodes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
-from ogive.trust.servers.preparation import Shelf
+from ogive.trust.servers.clients import Shelf
 
 VALUES = np.random.default_rng(2).normal(50, 12, 300)
 SMALL = ogive.Ecdf("x", bounds=(0, 100), bins=8)
@@ -168,7 +168,7 @@ def test_servers_whose_uploads_found_no_room_say_so_and_are_paid_once(tmp_path, 
         def ask():
             return ogive.release(SMALL, trust=ogive.Servers(data), privacy=GRANTED, ledger=account)
 
-        monkeypatch.setattr("ogive.trust.servers.preparation.write_whole", refuse_whole)
+        monkeypatch.setattr("ogive.trust.servers.clients.write_whole", refuse_whole)
         with pytest.raises(RefusalError, match="cannot keep an upload") as refused:
             ask()
         assert one_line(refused.value)

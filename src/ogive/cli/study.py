@@ -1,9 +1,15 @@
-"""`ogive study`: write a study, make keys, read and approve it, run its coordinator, ask for releases."""
+"""`ogive study`: write a study, make keys, read and approve it, run its coordinator, ask for releases.
+
+Those who take part run `ogive agent`, `ogive server`, `ogive upload` and `ogive pair`.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+import math
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -11,12 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import whole
+from ogive.cli.data import OptionalWhole, Whole, whole
 from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
-    from ogive.study.document import AnyStudy, PeopleStudy, ServersStudy, Study
+    from ogive.study.document import AnyStudy, ServersStudy
+    from ogive.study.store import Releases, Store
 
 _LOOK_SECONDS = 0.2
 
@@ -57,10 +64,12 @@ def new(
         trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
             that people upload; pairs of people compute noisy values of their two records.
     """
-    from ogive.study.enrolment import template, write_new
+    from ogive.study.enrolment import read_people, template, write_new
 
     if trust == "pairs":
-        text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
+        if coordinator is None or people is None or deadline is None or party or server or records is not None:
+            raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
+        text = template(name, trust, coordinator=coordinator, people=read_people(people), deadline=deadline)
         sent = "every person"
     elif people is not None or deadline is not None or records is None:
         raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
@@ -83,14 +92,6 @@ def new(
         sent = "every party"
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
-
-
-def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
-    from ogive.study.enrolment import read_people, template
-
-    if coordinator is None or people is None or deadline is None or others:
-        raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
-    return template(name, "pairs", coordinator=coordinator, people=read_people(people), deadline=deadline)
 
 
 def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
@@ -127,16 +128,14 @@ def keys(
     if (key is None) == (service is None):
         raise ParameterError("name the file of a new key, or a folder with --service")
     if key is not None:
-        from ogive.study.common import key_text
+        from ogive.study.common import SEALING, key_text
         from ogive.study.enrolment import make_key
+        from ogive.study.sealing import sealing_key
 
-        made = make_key(key)
-        printed = key_text(made.public_key().public_bytes_raw())
+        private = make_key(key)
+        printed = key_text(private.public_key().public_bytes_raw())
         if sealing:
-            from ogive.study.common import SEALING
-            from ogive.study.sealing import sealing_key
-
-            printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
+            printed += f",{key_text(sealing_key(private).public_key().public_bytes_raw(), SEALING)}"
         print(printed)
         return
     if study is None or not host:
@@ -148,17 +147,15 @@ def keys(
     read = read_study(study)
     _warn_of_budget(read)
     equip(service, read, hosts=host, clients=clients)
-    if not isinstance(read, Study):
-        print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
-        return
-    print(
-        f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
-    )
+    text = "give ca.pem to everybody who connects; keep ca.key and service.key"
+    if isinstance(read, Study):
+        text = "give ca.pem and its own .token to each party; keep ca.key, service.key and tokens"
+    print(f"{service}: {text}", file=sys.stderr)
 
 
 def _warn_of_budget(study: AnyStudy) -> None:
     """Say in a line that not all releases can be paid for."""
-    from ogive.study.paying import over_budget
+    from ogive.study.course import over_budget
 
     over = over_budget(study, [release.name for release in study.releases])
     if over is not None:
@@ -214,19 +211,16 @@ def check(
         raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
     study = read_study(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
-    if not isinstance(study, Study):
-        if records is not None or state is not None or approve:
-            raise ParameterError("only its participants approve this study; leave out --records and --state")
-        print(in_words(study, number), end="")
-        _warn_of_budget(study)
-        return
-    if records is not None:
-        from ogive.study.agent import check_records
+    if isinstance(study, Study):
+        if records is not None:
+            from ogive.study.agent import check_records
 
-        check_records(study, 1 if number is None else number, records)
+            check_records(study, 1 if number is None else number, records)
+    elif records is not None or state is not None or approve:
+        raise ParameterError("only its participants approve this study; leave out --records and --state")
     print(in_words(study, number), end="")
     _warn_of_budget(study)
-    if approve:
+    if approve and isinstance(study, Study):
         from ogive.study.agent import approve as note
         from ogive.study.store import Store
 
@@ -270,21 +264,14 @@ def serve(
     if not step_seconds > 0 or not patience > 0:
         raise ParameterError("--step-seconds and --patience must be above 0")
     read = read_study(document)
+    where: dict[str, Any] = {"key": load_key(key), "state": state, "folder": service, "host": host, "port": port}
     if isinstance(read, PeopleStudy):
         from ogive.study.pairs.service import serve as run_pairs
 
-        run_pairs(read, key=load_key(key), state=state, folder=service, host=host, port=port, patience=patience)
-        return
-    run(
-        read if isinstance(read, Study) else Study.read(document),
-        key=load_key(key),
-        state=state,
-        folder=service,
-        host=host,
-        port=port,
-        step_seconds=step_seconds,
-        clients=clients,
-    )
+        run_pairs(read, patience=patience, **where)
+    else:
+        parties = read if isinstance(read, Study) else Study.read(document)
+        run(parties, step_seconds=step_seconds, clients=clients, **where)
 
 
 @app.command
@@ -340,14 +327,21 @@ def release(
     from ogive.core.files import write_atomically
     from ogive.statistics.kinds import read_recorded
     from ogive.study.document import PeopleStudy, ServersStudy, read_study
+    from ogive.study.store import OfServers, Store, check_state, request
 
     study = read_study(document)
+    number = study.place_of(name)
+    store = Store.existing(state)
+    check_state(store, study)
     if isinstance(study, ServersStudy):
-        released = _release_of_servers(study, name, state, no_wait=no_wait, yes=yes)
-    elif isinstance(study, PeopleStudy):
-        released = _release_of_pairs(study, name, state, no_wait=no_wait)
-    else:
-        released = _release_of_parties(study, name, state, no_wait=no_wait)
+        with store.read() as entries:
+            known = OfServers(study, entries)
+            ends = known.closed is None and not known.is_requested(number)
+        if ends:
+            _confirm_end(study, name, yes=yes)
+    if not isinstance(study, PeopleStudy):  # pairs begin by themselves
+        request(store, study, name)
+    released = _wait_for(study, number, store, no_wait=no_wait)
     if released is None:
         return
     if output is not None:
@@ -355,105 +349,62 @@ def release(
     print(read_recorded(released))
 
 
-def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    from ogive.study.coordinator import in_the_sum, progress, request, result, told
-    from ogive.study.frames import Stage
-    from ogive.study.store import Store, check_state
+def _confirm_end(study: ServersStudy, name: str, *, yes: bool) -> None:
+    text = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
+    if yes or sys.stdin is None or not sys.stdin.isatty():
+        print(text, file=sys.stderr)
+        return
+    print(f"{text}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RefusalError("nothing was asked for, and uploads go on")
 
-    study.release_named(name)
-    store = Store.existing(state)
-    check_state(store, study)
-    request(store, study, name)
-    said: set[str] = set()
+
+def _wait_for(study: AnyStudy, number: int, store: Store, *, no_wait: bool) -> dict[str, Any] | None:
+    """What a release comes to, with lines that say how far it is."""
+    from ogive.study.document import PeopleStudy
+    from ogive.study.store import in_the_sum, releases_of
+
+    name = study.releases[number].name
+    shown: set[str] = set()
     while True:
-        with store.read() as kept:
-            running = progress(kept, study)
-            results, released = running[name], result(kept, study, name)
-        if released is not None:
-            status = told(study, running, seen={})
-            each = next(each for each in status["releases"] if each["name"] == name)
-            print(
-                f"release {name}: released, parties in the sum: {in_the_sum(each, status['parties'])}", file=sys.stderr
-            )
-            return released
-        if results.state == "over":
-            raise RefusalError(f"release {name} is over: {plain(results.reason)}")
-        lines = []
-        if results.attempt and results.failed:
-            ended = f"query {results.query + 1}, attempt {results.attempt} ended"
-            lines.append(f"release {name}: {ended}: {plain(results.failed[-1])}")
-        now = f"release {name}: {results.state}"
-        if results.state == "running":
-            now += f", query {results.query + 1}, attempt {results.attempt + 1}, step {Stage(results.stage).word}"
-        for line in [*lines, now]:
-            if line not in said:
-                print(line, file=sys.stderr)
-                said.add(line)
-        if no_wait:
-            return None
-        time.sleep(_LOOK_SECONDS)
-
-
-def _release_of_servers(
-    study: ServersStudy, name: str, state: str, *, no_wait: bool, yes: bool
-) -> dict[str, Any] | None:
-    from ogive.study.servers import kept as of_servers
-    from ogive.study.store import Store, check_state
-
-    store = Store.existing(state)
-    check_state(store, study)
-    number = study.releases.index(study.release_named(name))
-    with store.read() as kept:
-        ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
-    if ends:
-        told = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
-        if yes or sys.stdin is None or not sys.stdin.isatty():
-            print(told, file=sys.stderr)
-        else:
-            print(f"{told}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
-            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-                raise RefusalError("nothing was asked for, and uploads go on")
-    of_servers.request(store, study, name)
-    said = -1
-    while True:
-        with store.read() as kept:
-            opened, reason = of_servers.answers(kept, name), of_servers.ended(kept, name)
-            refused = of_servers.refused(kept, name)
+        with store.read() as entries:
+            releases = releases_of(study, entries)
+            refused, over, news = releases.refused(number), releases.over(number), releases.news(number)
+            news = [line for line in news if line not in shown]
+            released = _result(study, releases, number) if news else None
+            summed = in_the_sum(releases.row(number, released=True), _names(study)) if released else ""
         if refused is not None:
             raise RefusalError(f"release {name} is refused: {plain(refused)}")
-        if reason is not None:
-            raise RefusalError(f"release {name} is over: {plain(reason)}")
-        if len(opened) != said:
-            results = of_servers.estimate(study, number, opened)
-            if results is not None:
-                return results.to_dict()
-            said = len(opened)
-            print(f"release {name}: running, query {said + 1}", file=sys.stderr)
+        if over is not None:
+            raise RefusalError(f"release {name} is over: {plain(over)}")
+        if summed:
+            print(f"release {name}: released, parties in the sum: {summed}", file=sys.stderr)
+        if released is not None:
+            return released
+        if no_wait or not isinstance(study, PeopleStudy):
+            for line in news:
+                print(f"release {name}: {line}", file=sys.stderr)
         if no_wait:
             return None
+        shown.update(news)
         time.sleep(_LOOK_SECONDS)
 
 
-def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    """What pairs came to: they begin by themselves."""
-    from ogive.study.pairs import service as of_pairs
-    from ogive.study.pairs.terms import Meeting
-    from ogive.study.store import Store, check_state
+def _result(study: AnyStudy, releases: Releases, number: int) -> dict[str, Any] | None:
+    from ogive.study.document import PeopleStudy
+    from ogive.study.store import OfParties, OfServers
 
-    study.release_named(name)
-    store = Store.existing(state)
-    check_state(store, study)
-    while True:
-        with store.read() as kept:
-            results, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
-        if reason is not None:
-            raise RefusalError(f"release {name} is over: {plain(reason)}")
-        if results is not None:
-            return Meeting.of(study).estimate(results).to_dict()
-        if no_wait:
-            print(f"release {name}: {said}", file=sys.stderr)
-            return None
-        time.sleep(_LOOK_SECONDS)
+    if isinstance(study, PeopleStudy):
+        from ogive.study.pairs.study import Meeting  # other studies need no circuits
+
+        answers = releases.answers(number)
+        return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
+    assert isinstance(releases, OfParties | OfServers)
+    return releases.result(number)
+
+
+def _names(study: AnyStudy) -> list[str]:
+    return [party.name for party in getattr(study, "parties", ())]
 
 
 @app.command
@@ -464,41 +415,281 @@ def status(document: Document, *, state: State) -> None:
         document: The study.
         state: Where the coordinator keeps its state.
     """
-    from ogive.study.coordinator import in_the_sum, progress, told
-    from ogive.study.document import PeopleStudy, ServersStudy, read_study
-    from ogive.study.pairs import service as of_pairs
-    from ogive.study.servers import kept as of_servers
-    from ogive.study.store import Store, check_state
+    from ogive.study.document import read_study
+    from ogive.study.store import Store, check_state, in_the_sum, releases_of
 
     study = read_study(document)
     store = Store.existing(state)
     check_state(store, study)
-    parties: list[dict[str, Any]] = []
-    with store.read() as kept:
-        if isinstance(study, ServersStudy):
-            done = [
-                of_servers.estimate(study, number, of_servers.answers(kept, release.name)) is not None
-                for number, release in enumerate(study.releases)
-            ]
-            results = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
-        elif isinstance(study, PeopleStudy):
-            results = [
-                {
-                    "name": study.releases[0].name,
-                    "privacy": str(study.releases[0].privacy),
-                    "state": of_pairs.state_of(kept),
-                    "reason": of_pairs.ended(kept),
-                }
-            ]
-        else:
-            status = told(study, progress(kept, study), seen={})
-            results, parties = status["releases"], status["parties"]
-    for each in results:
+    with store.read() as entries:
+        releases = releases_of(study, entries)
+        rows = [releases.row(number) for number in range(len(study.releases))]
+    for each in rows:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
-        summed = in_the_sum(each, parties)
+        summed = in_the_sum(each, _names(study))
         summed = f", parties in the sum: {summed}" if summed else ""
         print(f"{each['name']}: {each['state']}{step} ({each['privacy']}){summed}")
         for line, attempts in Counter(each.get("failed", [])).items():
             print(f"  {line}" + (f" ({attempts} attempts)" if attempts > 1 else ""))
         if each.get("reason"):
             print(f"  {each['reason']}")
+
+
+# --- `ogive agent`
+
+
+def agent(
+    study: Document,
+    *,
+    records: Path,
+    key: Path,
+    state: Path,
+    ledger: str | None = None,
+    account: str | None = None,
+    connect: str | None = None,
+    token: Path | None = None,
+    authority: Path | None = None,
+    certificate: Path | None = None,
+    certificate_key: Path | None = None,
+    listen: str | None = None,
+) -> None:
+    """Answer the questions of a study that you approved, with records that stay here.
+
+    Args:
+        study: The file of the study.
+        records: Your records, in any form that other commands read.
+        key: Your enrolment key.
+        state: File of the agent's state, which says that you approved the study.
+        ledger: Your ledger; by default a file beside the state.
+        account: Name of the account that pays; by default the name of the study.
+        connect: Address of the coordinator, https://HOST:PORT.
+        token: File with your token, for --connect.
+        authority: File ca.pem of the study's authority, for --connect.
+        certificate: File of your certificate, where the coordinator asks for one.
+        certificate_key: File of its key.
+        listen: unix:/PATH of a socket at which a local carrier asks, instead of --connect.
+    """
+    from ogive.ledger import Ledger
+    from ogive.study.agent import Agent, Connection, check_records, is_approved, listen_at
+    from ogive.study.document import Study
+    from ogive.study.enrolment import load_key
+    from ogive.study.store import Store
+
+    if (connect is None) == (listen is None):
+        raise ParameterError("say where questions come from: --connect https://HOST:PORT or --listen unix:/PATH")
+    if (certificate is None) != (certificate_key is None):
+        raise ParameterError("--certificate and --certificate-key go together")
+    document = Study.read(study)
+    own = load_key(key)
+    number = document.number_of(own.public_key().public_bytes_raw())
+    store = Store(state)
+    if not is_approved(store, document):
+        raise RefusalError(
+            f"this study is not approved in {state}; read it with ogive study check, and approve it with --approve"
+        )
+    check_records(document, number, records)
+    store.hold()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    place = ledger if ledger is not None else str(state.with_name(state.name + ".ledger"))
+    name, limit = (document.name, document.budget) if account is None else (account, None)
+    paying = Ledger.open(place).account(name, unit=document.unit, limit=limit)
+    party = Agent(document, records, key=own, store=store, account=paying)
+    stop = threading.Event()
+    if connect is not None:
+        from ogive.study.enrolment import read_token
+
+        if token is None:
+            raise ParameterError("--connect needs --token, the file with your token")
+        pair = None if certificate is None or certificate_key is None else (certificate, certificate_key)
+        with Connection(
+            connect, document.parties[number - 1].name, read_token(token), authority=authority, certificate=pair
+        ) as connection:
+            connection.run(party, stop)
+    elif listen is not None:
+        listen_at(listen, party, stop)
+
+
+# --- `ogive server`
+
+
+def server(
+    study: Document,
+    *,
+    store: Path,
+    number: OptionalWhole = None,
+    key: Path = Path("my.key"),
+    enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
+    service: Path = Path("tls"),
+    connect_to: Words = (),
+    authority: Path | None = None,
+    host: str = "127.0.0.1",
+    port: Whole = 8443,
+    ledger: str | None = None,
+) -> None:
+    """Take shares of people's records, and answer together with the other servers of a study.
+
+    Args:
+        study: The file of the study.
+        store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
+        number: Number of this server in the study, from 0, compared with its key.
+        key: The key of this server; it says which server of the study this is.
+        enrolled: Who may upload to this server: one or several files from ogive study devices; by default
+            NAME.enrolled, with this server's name.
+        service: Folder with certificate and key, from ogive study keys --service.
+        connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
+        authority: File with the certificate that issued theirs; by default those that the system trusts.
+        host: Address to listen on.
+        port: Port to listen on.
+        ledger: The ledger of this server; by default a file in the store.
+    """
+    from ogive.study.servers.service import serve
+
+    serve(
+        study,
+        store=store,
+        number=number,
+        key=key,
+        enrolled=enrolled,
+        service=service,
+        connect_to=connect_to,
+        authority=authority,
+        host=host,
+        port=port,
+        ledger=ledger,
+    )
+
+
+# --- `ogive upload`
+
+_LONGEST = 1 << 16
+
+
+def upload(
+    study: Document,
+    *,
+    connect: str,
+    token: Path,
+    value: Words = (),
+    value_from: Path | None = None,
+    file: Path | None = None,
+    authority: Path | None = None,
+) -> None:
+    """Send shares of a record to the servers of a study, once; nobody sees the record.
+
+    Args:
+        study: The file of the study.
+        connect: Address of the study's first server, https://HOST:PORT.
+        token: File with your token, or with one token a line for the rows of --file.
+        value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
+        file: Instead of a value a table with a row for each token, in any form that other commands read.
+        authority: File with the certificate that issued the server's; by default those that the system trusts.
+    """
+    from ogive.study.servers.uploads import read_tokens
+    from ogive.study.servers.uploads import upload as send
+
+    records = own_record(value, value_from, file)
+    tokens = read_tokens(token)
+    new = send(study, records, tokens=tokens, connect=connect, authority=authority)
+    before = len(tokens) - new
+    if len(tokens) > 1:
+        text = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
+    elif new:
+        text = "the record is uploaded"
+    else:
+        text = "a record was uploaded with this token before; that one counts, and nothing has changed"
+    print(text, file=sys.stderr)
+
+
+def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | None) -> Any:
+    """A record by its words, by those in a file, or by a table; one of them is given."""
+    if bool(words) + (words_from is not None) + (file is not None) != 1:
+        raise ParameterError("name your record with --value or --value-from, or a table with --file")
+    if words_from is not None:
+        try:
+            with words_from.open(encoding="utf-8-sig") as opened:
+                text = opened.read(_LONGEST + 1)
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "it is no text in UTF-8"
+            raise ParameterError(f"the value in {plain(words_from)} cannot be read: {reason}") from None
+        if len(text) > _LONGEST:
+            raise ParameterError(f"{plain(words_from)} has more than the {_LONGEST} characters of a value")
+        words = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if not words:
+            raise ParameterError(f"there is no value in {plain(words_from)}")
+    return file if file is not None else record_of(words)
+
+
+def record_of(words: tuple[str, ...]) -> Any:
+    """One record, as columns or as a single value."""
+    if len(words) == 1 and "=" not in words[0]:
+        return [_value(words[0])]
+    record = {}
+    for word in words:
+        column, equals, value = word.partition("=")
+        if not equals or not column or column in record:
+            raise ParameterError(f"--value takes 65, or COLUMN=VALUE for each column once, got {plain(word)}")
+        record[column] = [_value(value)]
+    return record
+
+
+def _value(word: str) -> float | str:
+    try:
+        result = float(word)
+    except ValueError:
+        return word
+    if math.isnan(result):
+        raise ParameterError(
+            "--value nan is no value; a table of --file may lack one, where the study says what it means"
+        )
+    return result
+
+
+# --- `ogive pair`
+
+
+def pair(
+    study: Document,
+    *,
+    connect: str,
+    key: Path,
+    ledger: str,
+    value: Words = (),
+    value_from: Path | None = None,
+    file: Path | None = None,
+    authority: Path | None = None,
+) -> None:
+    """Take part in a study with your record: you meet others in pairs, and nobody sees it.
+
+    Args:
+        study: The file of the study.
+        connect: Address of the study's service, https://HOST:PORT.
+        key: Your key; says which person of the study you are.
+        ledger: Your ledger; the price is in it before anything is sent.
+        value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
+        file: Instead of a value a table with one row, in any form that other commands read.
+        authority: File with the certificate that issued the service's; by default those that the system trusts.
+    """
+    from ogive.study.document import PeopleStudy, read_study
+    from ogive.study.enrolment import load_key
+    from ogive.study.pairs.joining import join
+    from ogive.study.pairs.study import Meeting
+
+    record = own_record(value, value_from, file)
+    read = read_study(study)
+    if not isinstance(read, PeopleStudy):
+        raise ParameterError("this is no study of people who meet in pairs; its trust must be pairs")
+    if isinstance(record, list):
+        columns = [each.column for each in Meeting.of(read).query.columns.columns]
+        if len(columns) > 1:
+            raise ParameterError(f"the study asks for the columns {', '.join(columns)}; give each as COLUMN=VALUE")
+        record = {columns[0]: record}
+    given, over = join(read, record, key=load_key(key), ledger=ledger, connect=connect, authority=authority)
+    pairs = "1 pair" if given == 1 else f"{given} pairs"
+    if not over:
+        raise RefusalError(f"the study did not end in time; you took part in {pairs}")
+    print(f"the study is over; you took part in {pairs}", file=sys.stderr)

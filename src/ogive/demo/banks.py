@@ -28,10 +28,9 @@ from ogive.privacy import PureDP, number_text
 from ogive.statistics.kinds import read_recorded
 from ogive.study.agent import approve
 from ogive.study.common import key_text
-from ogive.study.coordinator import progress, request, result, unread
 from ogive.study.document import Study
 from ogive.study.enrolment import equip, make_key, write_new
-from ogive.study.store import Kept, Store
+from ogive.study.store import OfParties, Store, request
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,20 +149,22 @@ class Loopback:
 
     def result(self, name: str) -> dict[str, object] | None:
         """What was released, as plain data; None before."""
-        with self._store.read() as kept:
-            return self._result(kept, name)
+        with self._store.read() as entries:
+            return self._result(OfParties(self.study, entries), name)
 
     def is_complete(self, name: str) -> bool:
         """Whether every party has the result of a release in its ledger."""
         # both of one moment: before it is published, nobody has a result to read
-        with self._store.read() as kept:
-            return self._result(kept, name) is not None and not unread(kept, self.study, name)
+        with self._store.read() as entries:
+            releases = OfParties(self.study, entries)
+            return self._result(releases, name) is not None and not releases.unread(self.study.place_of(name))
 
-    def _result(self, kept: Kept, name: str) -> dict[str, object] | None:
-        results = progress(kept, self.study).get(name)
-        if results is not None and results.state == "over":
-            raise StudyFailed(f"the release {name} is over: {plain(results.reason)}")
-        return result(kept, self.study, name)
+    def _result(self, releases: OfParties, name: str) -> dict[str, object] | None:
+        number = self.study.place_of(name)
+        over = releases.over(number)
+        if over is not None:
+            raise StudyFailed(f"the release {name} is over: {plain(over)}")
+        return releases.result(number)
 
     def _start(self, name: str, *words: object) -> None:
         with self._log(name).open("ab") as log:

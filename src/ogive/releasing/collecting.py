@@ -17,7 +17,7 @@ from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.trust.base import reportable, unserved
-from ogive.trust.collected import Collected
+from ogive.trust.table import Collected
 
 # --- Statistics from plain data
 

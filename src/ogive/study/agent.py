@@ -19,13 +19,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import socketserver
 import stat
 import struct
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -35,7 +38,7 @@ from ogive.crypto.domains import HashDomain, derived_key
 from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, PeerError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.contributions import columns_of
@@ -46,13 +49,12 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
-from ogive.study.course import Step, course, estimate_of
+from ogive.study.course import Own, OwnOpening, Step, check_budget, check_paid, course, estimate_of, payment_of
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
-from ogive.study.local_client import FRONT, LONGEST, SECONDS
-from ogive.study.paying import check_budget, check_paid, payment_of
-from ogive.study.store import Kept, Store, begin
-from ogive.trust.base import Opening, TrustModel
+from ogive.study.frames import Question, Reply, Stage, digest_of, settings_of
+from ogive.study.https import believing, read_address
+from ogive.study.local_client import FRONT, LONGEST, SECONDS, Unavailable, UnknownToken
+from ogive.study.store import Entries, OfParties, Store, begin
 from ogive.trust.secagg import SecAggOptions
 from ogive.trust.secagg.terms import Contribution
 from ogive.trust.table import Central
@@ -60,19 +62,16 @@ from ogive.trust.table import Central
 # --- A party's own records, which answer and pay for its part of a release
 
 
-class OwnRecords(TrustModel):
-    """The records of one party of a study; what is asked of them is answered in a sum with others alone."""
+class OwnRecords(Own):
+    """The records of one party of a study."""
 
     options_type = SecAggOptions
 
     def __init__(self, study: Study, number: int, records: object) -> None:
-        self.options: SecAggOptions = study.aggregation
-        self._unit = study.unit
+        super().__init__(study)
+        self._terms = study.aggregation.terms
         self._number = number
         self._records = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._unit  # as the study says
 
     def count(self) -> int:
         return self._records.count()
@@ -84,21 +83,18 @@ class OwnRecords(TrustModel):
         self._records.check_columns(columns)
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPart:
-        return OwnPart(Contribution(self._records, self._number, self.options.terms, adjacency), secret)
+        return OwnPart(Contribution(self._records, self._number, self._terms, adjacency), secret)
 
 
-class OwnPart(Opening[LinearQuery]):
-    """A party's part of one release: vectors to be masked, with noise that is a function of the secret, 32 bytes."""
+class OwnPart(OwnOpening[LinearQuery]):
+    """Vectors to be masked, with noise that is a function of the secret, 32 bytes."""
 
     def __init__(self, contribution: Contribution, secret: bytes) -> None:
+        super().__init__(secret)
         self.contribution = contribution
-        self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
         return self.contribution.context(query)
-
-    def answer(self, query: LinearQuery) -> Answer:
-        raise NotImplementedError("the sum is opened by all parties together")
 
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
@@ -109,7 +105,7 @@ class OwnPart(Opening[LinearQuery]):
 def check_records(study: Study, number: int, records: object) -> None:
     """Check that a party's records can answer each release; what is refused is told to their owner alone.
 
-    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is kept.
+    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is stored.
     """
     if study.trust == MERGE:
         held = Records.of_party(records)
@@ -134,11 +130,11 @@ def check_records(study: Study, number: int, records: object) -> None:
 
 def release_own(study: Study, release_number: int, party: int, records: Central, account: Account) -> bytes:
     """A party's own curve as its ledger pays for it, once; the same bytes again for free."""
-    asked = study.releases[release_number]
+    release = study.releases[release_number]
     curve = release_curve(
-        asked.statistic,
+        release.statistic,
         trust=records,
-        privacy=asked.privacy,
+        privacy=release.privacy,
         adjacency=study.unit.adjacency,
         public=study.unit.public,
         ledger=account,
@@ -174,16 +170,6 @@ _APPROVED = "approved"
 
 
 _PLACE = struct.Struct("<II")
-
-
-def _place_of(data: bytes) -> tuple[int, int]:
-    """Query and attempt of a stored place."""
-    if len(data) != _PLACE.size:
-        raise PeerError("the stored place of this party in a release is damaged")
-    query, attempt = _PLACE.unpack(data)
-    return query, attempt
-
-
 """Where a party stands in a release: the query and the attempt that it last took part in."""
 
 
@@ -217,8 +203,8 @@ class Agent:
         self._parts: dict[int, OwnPart] = {}
         self._one = threading.Lock()
         account.check_unit(study.unit)
-        with store.write() as kept:
-            begin(kept, study, store.words)
+        with store.write() as entries:
+            begin(entries, study, store.words)
 
     def answer(self, data: bytes) -> bytes:
         with self._one:
@@ -241,18 +227,18 @@ class Agent:
             raise PeerError(f"the question is for party {question.party}, and this is party {self.number}")
         digest = digest_of(data)
         where = _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
-        with self._store.read() as kept:
-            told = kept.get(where)
-        if told is not None and told[: len(digest)] == digest:
-            return told[len(digest) :]  # it was delivered twice, or the reply was lost
+        with self._store.read() as entries:
+            stored = entries.get(where)
+        if stored is not None and stored[: len(digest)] == digest:
+            return stored[len(digest) :]  # it was delivered twice, or the reply was lost
         try:
-            if told is not None:
+            if stored is not None:
                 raise PeerError("the same step was asked before in other words")
             if question.release >= len(self.study.releases):
                 raise PeerError(f"the study has no release number {question.release + 1}")
-            with self._store.write() as kept:
-                reply = Reply(digest, False, self._step(kept, question)).to_bytes(self._key)
-                kept.put(where, digest + reply)
+            with self._store.write() as entries:
+                reply = Reply(digest, False, self._step(entries, question)).to_bytes(self._key)
+                entries.put(where, digest + reply)
         except OgiveError as problem:
             LOG.warning("%s: refused the step %s: %s", self._words(question), question.stage.word, problem)
             return Reply(digest, True).to_bytes(self._key)
@@ -268,32 +254,32 @@ class Agent:
             return f"release {name}"
         return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}"
 
-    def _step(self, kept: Kept, question: Question) -> bytes:
+    def _step(self, entries: Entries, question: Question) -> bytes:
         if self._curator is not None:
-            return self._merging(kept, question, self._curator)
+            return self._merging(entries, question, self._curator)
         if question.stage is Stage.OWN:
             raise PeerError("the parties of this study add up together, and release no curves of their own")
         payment = self._payment(question.release)
         if question.stage is Stage.RESULT:
             self._record(question, payment)
-            kept.drop(_of(question.release))
+            entries.drop(_of(question.release))
             return b""
         if payment.stored() is not None:
             raise PeerError("this release was completed before, and its result is in the ledger")
-        check_paid(self.study, question.release, self._account, payment, paid=kept.get(_paid(question.release)))
+        check_paid(self.study, question.release, self._account, payment, paid=entries.get(_paid(question.release)))
         if question.stage is Stage.KEYS:
             answers = question.answers
-            party, step = self._begin(kept, question, payment)
+            party, step = self._begin(entries, question, payment)
         else:
-            if kept.get(_of(question.release, "place")) != _PLACE.pack(question.query, question.attempt):
+            if entries.get(_of(question.release, "place")) != _PLACE.pack(question.query, question.attempt):
                 raise PeerError("this party does not take part in that attempt")
-            answers = read_answers(kept.get(_of(question.release, "answers")) or b"")
+            answers = OfParties(self.study, entries).answers(question.release)
             step = self._next(question, answers)
             party = AggregationParty.from_bytes(
-                kept.get(_of(question.release, "state")) or b"",
+                entries.get(_of(question.release, "state")) or b"",
                 settings_of(self.study, question.release, step, question.attempt),
                 key=self._key,
-                note=self._noting(kept, payment),
+                note=self._noting(entries, payment),
                 random=self._random,
             )
         match question.stage:
@@ -303,42 +289,43 @@ class Agent:
                 body = party.share_keys(question.message)
             case Stage.INPUT:
                 part = self._pay(question.release, payment, answers)
-                kept.put_new(_paid(question.release), payment.release_id.encode())
+                entries.put_new(_paid(question.release), payment.release_id.encode())
                 body = party.mask(question.message, part.vector(step.query))
             case Stage.CONFIRM:
                 body = party.confirm(question.message)
             case _:
                 body = party.unmask(question.message)
-        kept.put(_of(question.release, "state"), party.to_bytes())
+        entries.put(_of(question.release, "state"), party.to_bytes())
         return body
 
-    def _merging(self, kept: Kept, question: Question, records: Central) -> bytes:
+    def _merging(self, entries: Entries, question: Question, records: Central) -> bytes:
         """The own curve of this party, whatever attempt asks for it; or note the merged one."""
         number = question.release
         if question.stage is Stage.OWN:
-            kept.drop(_of(number, "reply/"))  # of attempts that are over
-            own = kept.get(_paid(number))
+            entries.drop(_of(number, "reply/"))  # of attempts that are over
+            own = entries.get(_paid(number))
             if own is None:
                 own = release_own(self.study, number, self.number, records, self._account)
-                kept.put(_paid(number), own)
+                entries.put(_paid(number), own)
             return own
         if question.stage is Stage.RESULT:
             merged = read_merged(self.study, number, question.message)
-            kept.put(_merged_name(number), json.dumps(merged).encode())
+            entries.put(_merged_name(number), json.dumps(merged).encode())
             return b""
         raise PeerError("the parties of this study add up curves, and have no secure aggregation")
 
     def _merged(self, number: int) -> dict[str, Any] | None:
-        with self._store.read() as kept:
-            stored = kept.get(_merged_name(number))
-        results: dict[str, Any] | None = None if stored is None else json.loads(stored)
-        return results
+        with self._store.read() as entries:
+            stored = entries.get(_merged_name(number))
+        return None if stored is None else dict(json.loads(stored))
 
-    def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
+    def _begin(self, entries: Entries, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""
-        earlier = kept.get(_of(question.release, "place"))
+        earlier = entries.get(_of(question.release, "place"))
         place = question.query, question.attempt
-        if earlier is not None and place <= _place_of(earlier):
+        if earlier is not None and len(earlier) != _PLACE.size:
+            raise PeerError("the stored place of this party in a release is damaged")
+        if earlier is not None and place <= _PLACE.unpack(earlier):
             raise PeerError("this party took part in that attempt, or in a later one")
         step = self._next(question, question.answers)
         check_budget(self.study, question.release, self._account, payment)
@@ -347,12 +334,12 @@ class Agent:
             number=self.number,
             key=self._key,
             declared=self._part(question.release).contribution.declared(step.query),
-            note=self._noting(kept, payment),
+            note=self._noting(entries, payment),
             random=self._random,
         )
-        kept.put(_of(question.release, "place"), _PLACE.pack(*place))
-        kept.put(_of(question.release, "answers"), b"".join(map(write_answer, question.answers)))
-        kept.drop(_of(question.release, "reply/"))  # of attempts that are over
+        entries.put(_of(question.release, "place"), _PLACE.pack(*place))
+        OfParties(self.study, entries).put_answers(question.release, question.answers)
+        entries.drop(_of(question.release, "reply/"))  # of attempts that are over
         return party, step
 
     def _next(self, question: Question, answers: tuple[Answer, ...]) -> Step:
@@ -361,7 +348,7 @@ class Agent:
             raise PeerError(f"query {question.query + 1} is not what this release asks after {len(answers)} sums")
         return step
 
-    def _noting(self, kept: Kept, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
+    def _noting(self, entries: Entries, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
         """Notes of this party: steps in its store, and the set of parties of a release in its ledger.
 
         The ledger notices when an older copy is put in its place, so a party whose state was restored from a backup
@@ -370,7 +357,7 @@ class Agent:
 
         def note(token: bytes, value: bytes) -> bytes | None:
             if not token.startswith(b"release "):
-                return kept.put_new(f"note/{token.hex()}", value)
+                return entries.put_new(f"note/{token.hex()}", value)
             reserved = self._account.reserved(payment.question)
             if reserved is None:
                 raise PeerError("this party has no vector in a sum of this release")
@@ -410,19 +397,22 @@ class Agent:
         """Compute the result from the opened sums, and close the charge with it."""
         reserved = self._account.reserved(payment.question)
         estimate = estimate_of(self.study, question.release, question.answers)
+        if estimate is None:
+            name, count = self.study.releases[question.release].name, len(question.answers)
+            raise ParameterError(f"release {name} has {count} opened sums, and more are to come")
         if reserved is not None:
             reserved.record(estimate.to_dict())
 
 
 def approve(store: Store, study: Study) -> None:
     """Note that the owner of the records approves a study, once."""
-    with store.write() as kept:
-        kept.put(_APPROVED, study.digest)
+    with store.write() as entries:
+        entries.put(_APPROVED, study.digest)
 
 
 def is_approved(store: Store, study: Study) -> bool:
-    with store.read() as kept:
-        return kept.get(_APPROVED) == study.digest
+    with store.read() as entries:
+        return entries.get(_APPROVED) == study.digest
 
 
 def _of(release: int, what: str = "") -> str:
@@ -501,3 +491,90 @@ class _Handler(socketserver.StreamRequestHandler):
             LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
             status, reply = 1, b""
         self.wfile.write(bytes([status]) + len(reply).to_bytes(FRONT, "little") + reply)
+
+
+# --- An agent's connection to its coordinator over HTTPS: it connects outwards, waits for questions and sends replies
+
+WAIT_SECONDS = 25.0
+LONGEST_PAUSE = 15.0
+_PAUSE = 0.5
+_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
+
+
+class Connection:
+    """The connection of one agent, which connects outwards, waits for questions and sends replies."""
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        token: str,
+        *,
+        authority: Path | None = None,
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
+        read_address(url, "the coordinator")
+        context = believing(authority)
+        if certificate is not None:
+            try:
+                context.load_cert_chain(*certificate)
+            except OSError as problem:  # ssl.SSLError is one
+                raise ParameterError(
+                    f"the certificate {plain(certificate[0])} cannot be used: {problem.strerror}"
+                ) from None
+        from ogive.study.https.mailbox import Mailbox  # an agent at a socket needs no package for HTTPS
+
+        self._mailbox = Mailbox(url, name, token, context, wait=WAIT_SECONDS)
+        self._line = ""
+
+    def run(self, agent: Agent, stop: threading.Event) -> None:
+        """Answer questions until told to stop; a connection that is lost is tried again."""
+        pause = _PAUSE
+        while not stop.is_set():
+            try:
+                busy = self.once(agent)
+            except UnknownToken as problem:
+                raise PeerError(str(problem)) from None
+            except (LedgerError, Unavailable) as problem:
+                self._say(f"waiting for the coordinator, which is tried again: {_reason(problem)}")
+                stop.wait(pause * (1 + random.random()) / 2)  # so that agents do not return all at once
+                pause = min(2 * pause, LONGEST_PAUSE)
+                continue
+            pause = _PAUSE
+            if not busy:
+                stop.wait(0.01)
+
+    def once(self, agent: Agent) -> bool:
+        """Wait for one question and answer it; False if there was none."""
+        question = self._mailbox.question()
+        self._say("connected to the coordinator; its questions are answered as they come")
+        if question is None:
+            return False
+        try:
+            reply = agent.answer(question)
+        except PeerError as problem:
+            LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
+            raise Unavailable("its questions are not those of this study") from None
+        self._mailbox.leave(reply)  # it may come too late
+        return True
+
+    def _say(self, line: str) -> None:
+        if line != self._line:
+            self._line = line
+            LOG.info("%s", line)
+
+    def close(self) -> None:
+        self._mailbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+def _reason(problem: Exception) -> str:
+    text = str(problem) or type(problem).__name__
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return f"its certificate is not valid ({plain(text.rpartition(': ')[2])[:200]})"
+    return plain(_NUMBER.sub("", text))[:200]

@@ -95,7 +95,6 @@ def check_different(names: list[str], what: str) -> None:
 
 
 def read_unit(data: Mapping[str, Any]) -> PrivacyUnit:
-    """Whose data the guarantee hides."""
     given = read_table(data, "unit", {})
     check_fields(given, "[unit]", _UNIT)
     return PrivacyUnit(
@@ -193,6 +192,9 @@ class Document:
     def digest(self) -> bytes:
         """SHA-256 of the file, as `sha256sum` prints it."""
         return hashlib.sha256(self.text).digest()
+
+    def place_of(self, name: str) -> int:
+        return self.releases.index(self.release_named(name))
 
     def release_named(self, name: str) -> StudyRelease:
         for release in self.releases:

@@ -18,8 +18,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -37,9 +37,8 @@ from ogive.statistics.kinds import read_recorded
 from ogive.study.common import LOG
 from ogive.study.course import Step, course, with_provenance
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, settings_of, write_answer
-from ogive.study.paying import check_together
-from ogive.study.store import Kept, Store, begin
+from ogive.study.frames import Question, Reply, Stage, digest_of, settings_of
+from ogive.study.store import OfParties, Progress, Store, begin, request
 from ogive.trust.secagg.terms import shape_of
 from ogive.trust.table import Central
 
@@ -53,38 +52,7 @@ ATTEMPTS = 100
 REFUSED_SECONDS = 5.0
 """After how long a party that refused a step is asked again, while the step is open."""
 
-_KEPT_REASONS = 10
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a release is.
-
-    Its state is "requested", "running", "released" or "over", for a `reason`. Queries and attempts count from 0. The
-    members are the parties whose records are in the sums, empty before that is settled; `failed` says why the last
-    attempts ended.
-    """
-
-    state: str
-    query: int = 0
-    attempt: int = 0
-    stage: int = 0
-    members: tuple[int, ...] = ()
-    reason: str = ""
-    failed: tuple[str, ...] = ()
-
-    @property
-    def is_paid(self) -> bool:
-        """Whether parties pay for it or may have: all but a release that was over before a set was to be confirmed."""
-        return self.state != "over" or self.query > 0 or self.stage > Stage.INPUT
-
-    def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Progress:
-        fields = json.loads(data)
-        return Progress(**fields | {name: tuple(fields[name]) for name in ("members", "failed")})
+_MOST_REASONS = 10
 
 
 LARGEST_CURVE = 1 << 30
@@ -134,8 +102,8 @@ class Collected:
             raise PeerError(f"the parties' curves do not add up: {problem}") from None
 
     def _checked(self, party: int, curve: Any) -> Curve:
-        asked, unit = self._study.releases[self._release_number], self._study.unit
-        statistic = settled(asked.statistic, unit)
+        release, unit = self._study.releases[self._release_number], self._study.unit
+        statistic = settled(release.statistic, unit)
         assert isinstance(statistic, Ecdf), "the study's file was checked for it"
         wrong = partial(_wrong, party)
         if not isinstance(curve, Curve) or curve.provenance is None:
@@ -143,8 +111,8 @@ class Collected:
         origin = curve.provenance
         if curve.column != statistic.column or curve.grid != statistic.binning().grid:
             raise wrong("is of another column or of other thresholds")
-        if origin.privacy != asked.privacy or origin.trust != Central.options_type.name:
-            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {asked.privacy}, trust central")
+        if origin.privacy != release.privacy or origin.trust != Central.options_type.name:
+            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {release.privacy}, trust central")
         hidden = (origin.adjacency, origin.person, origin.max_rows_per_person)
         if hidden != (unit.adjacency, unit.person, unit.max_rows_per_person):
             raise wrong("hides other units than the study's")
@@ -211,20 +179,38 @@ class Coordinator:
         self._clock = clock
         self._one = threading.RLock()
         self._session: _Session | None = None
-        with store.write() as kept:
-            begin(kept, study, store.words)
-            self._untold = {_untold(name) for name in kept.names("untold/")}
+        with store.write() as entries:
+            begin(entries, study, store.words)
+            releases = OfParties(study, entries)
+            numbers = range(len(study.releases))
+            self._unread = {(number, party) for number in numbers for party in releases.unread(number)}
 
     def request(self, name: str) -> None:
         request(self._store, self.study, name)
 
     def progress(self) -> dict[str, Progress]:
-        with self._store.read() as kept:
-            return progress(kept, self.study)
+        with self._store.read() as entries:
+            return OfParties(self.study, entries).all_progress
 
     def result(self, name: str) -> dict[str, Any] | None:
-        with self._store.read() as kept:
-            return result(kept, self.study, name)
+        with self._store.read() as entries:
+            return OfParties(self.study, entries).result(self.study.place_of(name))
+
+    def status(self, seen: Mapping[int, float]) -> dict[str, Any]:
+        """What is public of every release and party; `seen` says when each agent last asked, in seconds since 1970."""
+        study, waiting = self.study, self.waiting_for
+        names = [party.name for party in study.parties]
+        with self._store.read() as entries:
+            rows = [OfParties(study, entries).row(number) for number in range(len(study.releases))]
+        return {
+            "study": study.name,
+            "title": study.title,
+            "digest": study.digest.hex(),
+            "budget": str(study.budget),
+            "parties": [{"name": name, "seen": seen.get(number)} for number, name in enumerate(names, 1)],
+            "waiting_for": [names[number - 1] for number in waiting],
+            "releases": rows,
+        }
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
@@ -247,16 +233,15 @@ class Coordinator:
         """Bytes of the longest reply that a party can give to what it is asked now; it may give it again."""
         with self._one:
             session = self._session
-            asked = session is not None and party in session.asked
-            return Reply.size(session.server.longest if asked and session is not None else 0)
+            return Reply.size(session.server.longest if session is not None and party in session.asked else 0)
 
     def receive(self, party: int, data: bytes) -> None:
         with self._one:
             reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
             session = self._session
-            asked = None if session is None else session.questions.get(party)
-            if session is None or asked is None or reply.question != digest_of(asked):
-                if not self._told(party, reply):
+            question = None if session is None else session.questions.get(party)
+            if session is None or question is None or reply.question != digest_of(question):
+                if not self._has_read(party, reply):
                     raise PeerError(f"party {party} was not asked what it answers, or it is too late")
             elif party in session.answered:
                 return  # the same reply again: signed, and to the same question
@@ -295,8 +280,8 @@ class Coordinator:
     def _take(self, session: _Session, party: int, body: bytes) -> None:
         session.read(party, body)
         try:
-            with self._store.write() as kept:
-                kept.put(_of(session.number, f"received/{session.running.stage}/{party}"), body)
+            with self._store.write() as entries:
+                entries.put(_received(session, str(party)), body)
         except OgiveError:
             self._session = None  # it holds more than what is stored; read that again
             raise
@@ -310,20 +295,21 @@ class Coordinator:
                 return self._merge(session, session.server)
             if stage <= Stage.INPUT and set(running.members) - session.answered:
                 raise PeerError("a party whose records are in an earlier sum of this release has left")
-            asked = session.server.close_round()
+            following = session.server.close_round()
         except PeerError as problem:
             return self._fail(session, str(problem))
         LOG.info("%s: %d parties answered the step %s", self._place(session), len(session.answered), stage.word)
         self._session = None
-        with self._store.write() as kept:
-            kept.drop(_of(number, "received/"))
+        with self._store.write() as entries:
+            releases = OfParties(self.study, entries)
             if stage is Stage.UNMASK:
-                self._open(kept, session, session.server)
-                return self._resume_in(kept)
+                self._open(releases, session, session.server)
+                return self._resume_in(releases)
+            entries.drop(_of(number, "received/"))
             running = replace(running, stage=stage + 1)
-            kept.put(_of(number, "server"), session.server.to_bytes())
-            kept.put(_of(number, "progress"), running.to_bytes())
-        self._session = _Session(number, running, session.step, session.server, asked, self._clock())
+            entries.put(_of(number, "server"), session.server.to_bytes())
+            releases.put_progress(number, running)
+        self._session = _Session(number, running, session.step, session.server, following, self._clock())
         return True
 
     def _fail(self, session: _Session, reason: str) -> bool:
@@ -343,27 +329,28 @@ class Coordinator:
         else:
             LOG.warning("%s ended, and the next attempt begins: %s", self._place(session), reason)
         self._session = None
-        with self._store.write() as kept:
-            self._forget(kept, number)
+        with self._store.write() as entries:
+            releases = OfParties(self.study, entries)
+            _forget(releases, number)
             if over:
                 following = replace(running, state="over", reason=reason)
             else:
-                failed = (*running.failed, reason)[-_KEPT_REASONS:]
+                failed = (*running.failed, reason)[-_MOST_REASONS:]
                 first = Stage.OWN if self.study.trust == MERGE else Stage.KEYS
                 following = replace(running, attempt=running.attempt + 1, stage=first, failed=failed)
-            kept.put(_of(number, "progress"), following.to_bytes())
-            return self._resume_in(kept)
+            releases.put_progress(number, following)
+            return self._resume_in(releases)
 
     def _merge(self, session: _Session, collected: Collected) -> bool:
         number, merged = session.number, collected.merged()
         self._session = None
-        with self._store.write() as kept:
-            self._forget(kept, number)
-            running = replace(session.running, members=collected.included)
-            self._publish(kept, number, running, merged)
-            return self._resume_in(kept)
+        with self._store.write() as entries:
+            releases = OfParties(self.study, entries)
+            _forget(releases, number)
+            self._publish(releases, number, replace(session.running, members=collected.included), merged)
+            return self._resume_in(releases)
 
-    def _open(self, kept: Kept, session: _Session, server: AggregationServer) -> None:
+    def _open(self, releases: OfParties, session: _Session, server: AggregationServer) -> None:
         """Keep an opened sum, and go on with the next query or publish."""
         number = session.number
         assert session.step is not None, "sums are opened of queries"
@@ -373,36 +360,28 @@ class Coordinator:
             adding=len(server.included),
             honest=self.study.aggregation.terms.honest,
         )
-        answers = (*_answers(kept, number), answer)
-        kept.put(_of(number, "answers"), b"".join(map(write_answer, answers)))
-        self._forget(kept, number)
+        answers = (*releases.answers(number), answer)
+        releases.put_answers(number, answers)
+        _forget(releases, number)
         running = replace(session.running, attempt=0, stage=0, members=server.included)
         try:
             following = course(self.study, self.study.releases[number], answers)
         except OgiveError as problem:  # a party may have shifted the sums beyond what any records have
-            self._end(kept, number, running, str(problem))
+            self._end(releases, number, running, str(problem))
             return
         if isinstance(following, Step):
-            kept.put(_of(number, "progress"), replace(running, query=following.number).to_bytes())
+            releases.put_progress(number, replace(running, query=following.number))
         else:
-            self._publish(kept, number, running, with_provenance(self.study, number, following))
+            self._publish(releases, number, running, with_provenance(self.study, number, following))
 
-    def _end(self, kept: Kept, number: int, running: Progress, reason: str) -> None:
+    def _end(self, releases: OfParties, number: int, running: Progress, reason: str) -> None:
         LOG.warning("release %s is over: %s", self._name(number), reason)
-        kept.put(_of(number, "progress"), replace(running, state="over", reason=reason).to_bytes())
+        releases.put_progress(number, replace(running, state="over", reason=reason))
 
-    def _publish(self, kept: Kept, number: int, running: Progress, estimate: Estimate) -> None:
-        """Keep a result, and that no party has read it yet."""
-        kept.put(_of(number, "result"), json.dumps(estimate.to_dict()).encode())
-        kept.put(_of(number, "progress"), replace(running, state="released").to_bytes())
-        for party in range(1, len(self.study.parties) + 1):
-            kept.put(f"untold/{number}/{party}", b"")
-            self._untold.add((number, party))
+    def _publish(self, releases: OfParties, number: int, running: Progress, estimate: Estimate) -> None:
+        releases.publish(number, replace(running, state="released"), estimate.to_dict())
+        self._unread |= {(number, party) for party in releases.unread(number)}
         LOG.info("release %s is published, with the records of %d parties", self._name(number), len(running.members))
-
-    def _forget(self, kept: Kept, number: int) -> None:
-        kept.drop(_of(number, "received/"))
-        kept.drop(_of(number, "server"))
 
     # what is asked
 
@@ -410,94 +389,93 @@ class Coordinator:
         running = session.running
         question = Question(self.study.digest, party, session.number, running.query, running.attempt, session.stage)
         if session.stage is Stage.KEYS:
-            with self._store.read() as kept:
-                return replace(question, answers=_answers(kept, session.number))
+            with self._store.read() as entries:
+                return replace(question, answers=OfParties(self.study, entries).answers(session.number))
         if isinstance(session.server, Collected):
             return question
         return replace(question, message=session.server.message(party))
 
     def _result_for(self, party: int) -> bytes | None:
         """The result of a release that a party has not read yet, as the last question about it."""
-        for number, other in sorted(self._untold):
+        for number, other in sorted(self._unread):
             if other == party:
-                with self._store.read() as kept:
-                    answers = _answers(kept, number)
-                    merged = kept.get(_of(number, "result")) if self.study.trust == MERGE else None
+                with self._store.read() as entries:
+                    releases = OfParties(self.study, entries)
+                    answers = releases.answers(number)
+                    merged = releases.result_bytes(number) if self.study.trust == MERGE else None
                 question = Question(
                     self.study.digest, party, number, len(answers), 0, Stage.RESULT, answers, merged or b""
                 )
                 return question.to_bytes(self._key)
         return None
 
-    def _told(self, party: int, reply: Reply) -> bool:
-        """Whether a reply says that a party has read a result; it is not told again."""
-        told = self._result_for(party)
-        if told is None or reply.question != digest_of(told):
+    def _has_read(self, party: int, reply: Reply) -> bool:
+        """Whether a reply says that a party has read a result, which is not sent to it again."""
+        sent = self._result_for(party)
+        if sent is None or reply.question != digest_of(sent):
             return False
-        number = min(number for number, other in self._untold if other == party)
+        number = min(number for number, other in self._unread if other == party)
         if reply.refused:
             LOG.warning(
                 "release %s: party %s refused the result; the log of its agent says why",
                 self._name(number),
                 self._party(party),
             )
-        with self._store.write() as kept:
-            kept.drop_one(f"untold/{number}/{party}")
-        self._untold.discard((number, party))
+        with self._store.write() as entries:
+            OfParties(self.study, entries).read(number, party)
+        self._unread.discard((number, party))
         return True
 
     # from disk
 
     def _resume(self) -> None:
-        with self._store.read() as kept:
-            waiting = any(each.state in ("running", "requested") for each in progress(kept, self.study).values())
-        if waiting:
-            with self._store.write() as kept:
-                self._resume_in(kept)
+        if any(each.state in ("running", "requested") for each in self.progress().values()):
+            with self._store.write() as entries:
+                self._resume_in(OfParties(self.study, entries))
 
-    def _resume_in(self, kept: Kept) -> bool:
+    def _resume_in(self, releases: OfParties) -> bool:
         """Go on with the release that is running, or begin the next that was asked for; True."""
-        results = progress(kept, self.study)
+        items = releases.all_progress
         for state in ("running", "requested"):
-            for name in results:
-                if results[name].state == state and self._session is None:
-                    self._begin(kept, _number_of(self.study, name), replace(results[name], state="running"))
+            for name, item in items.items():
+                if item.state == state and self._session is None:
+                    self._begin(releases, self.study.place_of(name), replace(item, state="running"))
         return True
 
-    def _begin(self, kept: Kept, number: int, running: Progress) -> None:
+    def _begin(self, releases: OfParties, number: int, running: Progress) -> None:
         if self.study.trust == MERGE:
             collected = Collected(self.study, number)
             running = replace(running, stage=Stage.OWN)
-            kept.put(_of(number, "progress"), running.to_bytes())
-            self._ask_all(kept, _Session(number, running, None, collected, collected.asked, self._clock()))
+            releases.put_progress(number, running)
+            self._ask_all(releases, _Session(number, running, None, collected, collected.asked, self._clock()))
             return
-        kept.put(_of(number, "progress"), running.to_bytes())
+        releases.put_progress(number, running)
         try:
-            step = course(self.study, self.study.releases[number], _answers(kept, number))
+            step = course(self.study, self.study.releases[number], releases.answers(number))
         except OgiveError as problem:
-            self._end(kept, number, running, str(problem))
+            self._end(releases, number, running, str(problem))
             return
         assert isinstance(step, Step), "a release whose queries are all answered is released"
         settings = settings_of(self.study, number, step, running.attempt)
-        stored = kept.get(_of(number, "server"))
+        stored = releases.entries.get(_of(number, "server"))
         server = (
             AggregationServer(settings, key=self._key)
             if stored is None
             else AggregationServer.from_bytes(stored, settings, key=self._key)
         )
         # whose records are in the sums is settled by the first query
-        asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
-        self._ask_all(kept, _Session(number, running, step, server, asked, self._clock()))
+        parties = running.members if running.members and running.stage == Stage.KEYS else server.asked
+        self._ask_all(releases, _Session(number, running, step, server, parties, self._clock()))
 
-    def _ask_all(self, kept: Kept, session: _Session) -> None:
+    def _ask_all(self, releases: OfParties, session: _Session) -> None:
         """Begin a step, with what was received before this process began."""
         self._session = session
         LOG.info(
             "%s: %d parties are asked for the step %s", self._place(session), len(session.asked), session.stage.word
         )
-        for name in kept.names(_of(session.number, f"received/{session.running.stage}/")):
+        for name in releases.entries.names(_received(session)):
             party = int(name.rpartition("/")[2])
-            session.read(party, kept.get(name) or b"")
+            session.read(party, releases.entries.get(name) or b"")
             session.answered.add(party)
 
     def _name(self, number: int) -> str:
@@ -511,105 +489,24 @@ class Coordinator:
         return f"{number} ({self.study.parties[number - 1].name})"
 
 
-def request(store: Store, study: Study, name: str) -> None:
-    """Ask for a release, on the state of a coordinator that may be running; one that was asked for stays as it is."""
-    number = _number_of(study, name)
-    with store.read() as kept:
-        before = progress(kept, study)
-    if name not in before:
-        check_together(study, [each for each, one in before.items() if one.is_paid], name)
-    with store.write() as kept:
-        kept.put_new(_of(number, "progress"), Progress("requested").to_bytes())
-
-
-def progress(kept: Kept, study: Study) -> dict[str, Progress]:
-    results = {}
-    for number, release in enumerate(study.releases):
-        stored = kept.get(_of(number, "progress"))
-        if stored is not None:
-            results[release.name] = Progress.from_bytes(stored)
-    return results
-
-
-def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
-    stored = kept.get(_of(_number_of(study, name), "result"))
-    results: dict[str, Any] | None = None if stored is None else json.loads(stored)
-    return results
-
-
-def unread(kept: Kept, study: Study, name: str) -> tuple[int, ...]:
-    """Parties that have not read the result of a release yet; their accounts do not hold it."""
-    front = f"untold/{_number_of(study, name)}/"
-    return tuple(sorted(_untold(each)[1] for each in kept.names(front)))
-
-
-def _number_of(study: Study, name: str) -> int:
-    return study.releases.index(study.release_named(name))
-
-
 def _of(release: int, what: str) -> str:
     return f"release/{release}/{what}"
 
 
-def _untold(name: str) -> tuple[int, int]:
-    _, number, party = name.split("/")
-    return int(number), int(party)
+def _received(session: _Session, party: str = "") -> str:
+    return _of(session.number, f"received/{session.running.stage}/{party}")
 
 
-def _answers(kept: Kept, number: int) -> tuple[Answer, ...]:
-    return read_answers(kept.get(_of(number, "answers")) or b"")
+def _forget(releases: OfParties, number: int) -> None:
+    """Drop what an attempt that is over has stored."""
+    releases.entries.drop(_of(number, "received/"))
+    releases.entries.drop(_of(number, "server"))
 
-
-# --- How far a study is, as plain data that is public
 
 JOINED_SECONDS = 60.0
 """A party whose agent asked within this time is connected."""
 
 
-def told(
-    study: Study, progress: Mapping[str, Progress], *, waiting: tuple[int, ...] = (), seen: Mapping[int, float]
-) -> dict[str, Any]:
-    """The state of every release and party; `seen` says when each agent last asked, in seconds since 1970."""
-    names = [party.name for party in study.parties]
-    return {
-        "study": study.name,
-        "title": study.title,
-        "digest": study.digest.hex(),
-        "budget": str(study.budget),
-        "parties": [{"name": name, "seen": seen.get(number)} for number, name in enumerate(names, 1)],
-        "waiting_for": [names[number - 1] for number in waiting],
-        "releases": [
-            _release(release.name, str(release.privacy), progress.get(release.name), names)
-            for release in study.releases
-        ],
-    }
-
-
 def is_connected(party: Mapping[str, Any]) -> bool:
     """Whether a party of a status asked for a question within `JOINED_SECONDS`."""
     return party["seen"] is not None and time.time() - party["seen"] < JOINED_SECONDS
-
-
-def in_the_sum(release: Mapping[str, Any], parties: Sequence[Mapping[str, Any]]) -> str:
-    """How many parties' records are in a release of a status, and whose are not; empty before that is settled."""
-    members = release.get("members") or []
-    if not members:
-        return ""
-    others = [party["name"] for party in parties if party["name"] not in members]
-    return f"{len(members)} of {len(parties)}" + (f", without {', '.join(others)}" if others else "")
-
-
-def _release(name: str, privacy: str, item: Progress | None, names: list[str]) -> dict[str, Any]:
-    if item is None:
-        return {"name": name, "privacy": privacy, "state": "not requested"}
-    return {
-        "name": name,
-        "privacy": privacy,
-        "state": item.state,
-        "query": item.query + 1,
-        "attempt": item.attempt + 1,
-        "step": Stage(item.stage).word if item.state == "running" else None,
-        "members": [names[number - 1] for number in item.members],
-        "reason": item.reason or None,
-        "failed": list(item.failed),
-    }

@@ -2,7 +2,8 @@
 
 Coordinator, parties and servers each follow it on their own from the study and the opened sums alone, so nobody is told
 what to ask, and everybody knows the price of a query before it is answered. Whoever tells other sums than were opened
-chooses other queries of the same course; the price holds for any choice.
+chooses other queries of the same course; the price holds for any choice. Whoever answers pays once a release, from an
+account of its own.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ogive.accounting import covers, fits
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.domains import number as written
-from ogive.errors import OgiveError, ParameterError, PeerError
-from ogive.privacy import Loss
+from ogive.errors import BudgetError, LedgerError, OgiveError, ParameterError, PeerError
+from ogive.ledger.entries import LOST
+from ogive.privacy import Adjacency, Charge, Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import Answer, LinearQuery, Query
-from ogive.releasing.release import Outcome, drive
-from ogive.statistics.base import Estimate, Terms, innermost, settled
+from ogive.releasing.release import Outcome, Payment, charge_for, drive
+from ogive.statistics.base import Estimate, Terms, describe, innermost, settled
 from ogive.study.common import Document, StudyRelease
+from ogive.trust.base import Opening, QueryT, TrustModel
 from ogive.trust.models import CentralOptions
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account  # a device that uploads has none
 
 
 @dataclass(frozen=True)
@@ -112,12 +119,10 @@ def release_digest(study: Document, release: int) -> bytes:
     return digest(HashDomain.STUDY_RELEASE, study.digest, written(release))
 
 
-def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate:
-    release = study.releases[number]
-    outcome = course(study, release, answers)
-    if not isinstance(outcome, Outcome):
-        raise ParameterError(f"release {release.name} has {len(answers)} opened sums, and more are to come")
-    return with_provenance(study, number, outcome)
+def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate | None:
+    """What a release comes to; None where more sums are to be opened."""
+    outcome = course(study, study.releases[number], answers) if answers else None
+    return with_provenance(study, number, outcome) if isinstance(outcome, Outcome) else None
 
 
 def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Estimate:
@@ -143,3 +148,100 @@ def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Esti
             where=None if where is None else str(where),
         )
     )
+
+
+# --- What whoever answers pays from an account of its own
+
+
+class Own(TrustModel):
+    """What one participant of a study holds and pays with; an answer is that of all together."""
+
+    def __init__(self, study: Document) -> None:
+        assert study.options is not None, "curves that are merged are paid for as any release"
+        self.study = study
+        self.options = study.options
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        return self.study.unit
+
+
+class OwnOpening(Opening[QueryT]):
+    """A participant's part of one release."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.secret = secret
+
+    def answer(self, query: QueryT) -> Answer:
+        raise NotImplementedError("all who take part answer together")
+
+
+def payment_of(study: Document, number: int, account: Account, records: TrustModel) -> Payment:
+    """The account's side of a release, which is a question of its own in every study."""
+    release = study.releases[number]
+    question = {
+        "study": study.digest.hex(),
+        "release": release.name,
+        **describe(settled(release.statistic, study.unit)),
+    }
+    name = innermost(release.statistic).name
+    return Payment(account, question, name, release.privacy, study.unit, records, batch=study.name)
+
+
+def check_budget(study: Document, number: int, account: Account, payment: Payment) -> None:
+    """Refuse before anything is sent what the account could not pay."""
+    release = study.releases[number]
+    if account.reserved(payment.question) is not None or account.limit is None:
+        return
+    remaining = account.remaining
+    if remaining is None or (type(remaining) is type(release.privacy) and not covers(remaining, release.privacy)):
+        left = "nothing" if remaining is None else remaining
+        raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
+
+
+def check_paid(study: Document, number: int, account: Account, payment: Payment, *, paid: bytes | None) -> None:
+    """Refuse to answer a release under a second noise, which would thin out the noise that all parties count on."""
+    reserved = account.reserved(payment.question)
+    if reserved is not None and paid in (None, reserved.release_id.encode()):
+        return
+    if paid is not None:
+        raise LedgerError(
+            "another ledger or account paid for this release, and its noise is there; start the agent with that one"
+        )
+    statistic = payment.question["statistic"]
+    # of what was spent after the copy was made, the ledger knows only the name of the statistic
+    unknown = {"name": innermost(study.releases[number].statistic).name}
+    if any(entry.state == LOST and entry.question["statistic"] in (statistic, unknown) for entry in account.history):
+        raise LedgerError(
+            "the account lost an entry that may be this release when an older copy of the ledger was restored; its "
+            "noise and its set of parties are not known any more, so the release is over for this party"
+        )
+
+
+def over_budget(study: Document, names: Sequence[str]) -> str | None:
+    """Which releases cost more than the budget of their study, in words; None where it pays for all of them."""
+    releases = [study.release_named(name) for name in names]
+    if study.options is None:  # merged curves are questions without the name of a study: equal ones are paid once
+        questions = [(each.statistic, each.privacy) for each in releases]
+        releases = [each for place, each in enumerate(releases) if questions[place] not in questions[:place]]
+    if fits(study.budget, [_charge(study, release) for release in releases]):
+        return None
+    each = [f"{release.name} ({release.privacy})" for release in releases]
+    if len(each) == 1:
+        return f"release {each[0]} costs more than the study's budget of {study.budget}"
+    listed = f"{', '.join(each[:-1])} and {each[-1]}"
+    return f"releases {listed} together cost more than the study's budget of {study.budget}"
+
+
+def check_together(study: Document, paid: Sequence[str], name: str) -> None:
+    """Refuse a release that costs more than the study's budget together with those that were paid for."""
+    over = over_budget(study, [*paid, name])
+    if over is not None:
+        raise BudgetError(f"release {name} is refused: {over}")
+
+
+def _charge(study: Document, release: StudyRelease) -> Charge:
+    try:
+        query, loss = first_query(study, release)
+        return charge_for(release.privacy, loss, query)
+    except OgiveError as problem:
+        raise problem.prefixed(f"release {release.name}") from None

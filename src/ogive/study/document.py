@@ -37,8 +37,7 @@ from ogive.trust.modulus import check_range
 from ogive.trust.secagg import COLLUDING, SecAggOptions
 from ogive.trust.servers import ServersOptions, assumption
 from ogive.trust.servers.clients import Singles
-from ogive.trust.servers.comparing import decided
-from ogive.trust.servers.settings import AggregateUploads, Layout
+from ogive.trust.servers.settings import AggregateUploads, Layout, decided
 from ogive.trust.servers.uploads import AUTO, DEFAULT_TOLERATED, SUMS
 
 SECAGG, MERGE, SERVERS, PAIRS = "secagg", "merge", "servers", "pairs"
@@ -156,17 +155,17 @@ class Study(_Role):
     def _check(self, release: StudyRelease) -> None:
         from ogive.statistics.ecdf.statistic import Ecdf  # not needed to upload
 
-        asked = release.statistic
+        statistic = release.statistic
         if self.trust == SECAGG:
             return
-        if not isinstance(asked, Ecdf):
+        if not isinstance(statistic, Ecdf):
             raise ParameterError(
                 f"release {release.name}: where parties merge what they release, it must be an ecdf, of all records"
             )
-        if asked.method not in _MERGED_METHODS:
+        if statistic.method not in _MERGED_METHODS:
             raise ParameterError(
                 f"release {release.name}: curves of parties of any size add up by the methods "
-                f"{', '.join(_MERGED_METHODS)}; name one, got {quoted(asked.method)}"
+                f"{', '.join(_MERGED_METHODS)}; name one, got {quoted(statistic.method)}"
             )
 
 
@@ -347,9 +346,9 @@ class ServersStudy(_Role):
     def uploaded(self, query: LinearQuery) -> tuple[int, LinearQuery]:
         """Which of `collected` answers a query, and the query as one about that."""
         for number, collected in enumerate(self.collected):
-            asked = asked_of(query, collected.layout.aggregate)
-            if asked is not None:
-                return number, asked
+            wider = asked_of(query, collected.layout.aggregate)
+            if wider is not None:
+                return number, wider
         raise UnsupportedError("the release asks for sums of what nobody uploaded")
 
     def session(self, collected: AggregateUploads) -> bytes:
@@ -426,8 +425,8 @@ def _check_course(study: ServersStudy, release: StudyRelease) -> None:
             f"release {release.name}: teachers upload their votes one by one; leave out parties and give each "
             'teacher a token, or add the votes of each party up with upload = "sums"'
         )
-    asked = _whatever_sums(study, release, *(_asked(study, release, alike=alike) for alike in (True, False)))
-    if asked != _uploaded(study, release):
+    queried = _whatever_sums(study, release, *(_with_noise(study, release, alike=alike) for alike in (True, False)))
+    if queried != _uploaded(study, release):
         raise ParameterError(
             f"release {release.name}: which sums {innermost(release.statistic).name} asks for depends on its noise, "
             "and everybody uploads once; use trust secagg between organizations"
@@ -485,7 +484,7 @@ def _without_noise(study: ServersStudy, release: StudyRelease, *, alike: bool) -
     return list(results)
 
 
-def _asked(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
+def _with_noise(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
     """What a release asks sums of, if its answers are those of imagined records, all alike or not."""
     results: dict[Aggregate, None] = {}
     answers: list[Answer] = []

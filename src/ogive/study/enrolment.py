@@ -327,7 +327,7 @@ class Tokens:
 
     def party(self, token: str) -> int | None:
         result = token_digest(token)
-        matching = [number for number, kept in self._digests.items() if hmac.compare_digest(kept, result)]
+        matching = [number for number, known in self._digests.items() if hmac.compare_digest(known, result)]
         return matching[0] if matching else None
 
     def to_text(self, study: Study) -> str:

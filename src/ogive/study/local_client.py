@@ -1,4 +1,4 @@
-"""Asking an agent at its socket, as `agent.listen_at` says.
+"""Asking an agent at its socket, as `agent.listen_at` says, and why a service cannot be asked.
 
 Needs Python alone, so that carriers take a copy of this file.
 """
@@ -31,6 +31,14 @@ def ask_at(path: str | os.PathLike[str], question: bytes, *, seconds: float = SE
     if len(reply) != length:
         raise ConnectionError("the agent cut the answer off")
     return reply if front[0] == 0 else None
+
+
+class Unavailable(Exception):  # noqa: N818 - it passes
+    """The service cannot be used now."""
+
+
+class UnknownToken(Exception):  # noqa: N818 - it says what is wrong
+    """The service does not know this token as that of this party."""
 
 
 # --- Whether Flower, in this process, tells its makers anything

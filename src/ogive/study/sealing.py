@@ -67,19 +67,19 @@ def enclose(
     """A message from a server to another one, which whoever carries it can neither read nor change."""
     info = _message_info(study, sender, receiver)
     sealed = _SUITE.encrypt(message, X25519PublicKey.from_public_bytes(sealing), info=info)
-    told = len(sealed).to_bytes(_LENGTH_BYTES, "little") + hashlib.sha256(sealed).digest()
-    return key.sign(_signed(info, told)) + told + sealed
+    stated = len(sealed).to_bytes(_LENGTH_BYTES, "little") + hashlib.sha256(sealed).digest()
+    return key.sign(_signed(info, stated)) + stated + sealed
 
 
 def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, receiver: int) -> int:
-    told = front[_SIGNATURE_BYTES:FRONT_BYTES]
+    stated = front[_SIGNATURE_BYTES:FRONT_BYTES]
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(
-            front[:_SIGNATURE_BYTES], _signed(_message_info(study, sender, receiver), told)
+            front[:_SIGNATURE_BYTES], _signed(_message_info(study, sender, receiver), stated)
         )
     except InvalidSignature:
         raise _stranger(sender, receiver) from None
-    return FRONT_BYTES + int.from_bytes(told[:_LENGTH_BYTES], "little")
+    return FRONT_BYTES + int.from_bytes(stated[:_LENGTH_BYTES], "little")
 
 
 class Arriving:
@@ -106,8 +106,8 @@ class Arriving:
 def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver: int, own: X25519PrivateKey) -> bytes:
     length = envelope_bytes(envelope, study=study, sender=sender, key=key, receiver=receiver)
     sealed = envelope[FRONT_BYTES:]
-    told = envelope[_SIGNATURE_BYTES + _LENGTH_BYTES : FRONT_BYTES]
-    if len(envelope) != length or hashlib.sha256(sealed).digest() != told:
+    stated = envelope[_SIGNATURE_BYTES + _LENGTH_BYTES : FRONT_BYTES]
+    if len(envelope) != length or hashlib.sha256(sealed).digest() != stated:
         raise _stranger(sender, receiver)
     try:
         return _SUITE.decrypt(sealed, own, info=_message_info(study, sender, receiver))
@@ -127,5 +127,5 @@ def _message_info(study: bytes, sender: int, receiver: int) -> bytes:
     return digest(HashDomain.UPLOAD_MESSAGE, study, number(sender), number(receiver))
 
 
-def _signed(info: bytes, told: bytes) -> bytes:
-    return digest(HashDomain.UPLOAD_SIGNED, info, told)
+def _signed(info: bytes, stated: bytes) -> bytes:
+    return digest(HashDomain.UPLOAD_SIGNED, info, stated)

@@ -1,4 +1,4 @@
-"""What people send once each: on disk before it is acknowledged, and one of each person, whatever process stores it."""
+"""What people send once each: who may, and a store of it, on disk before it is acknowledged, one of each person."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from ogive.core.files import write_atomically
-from ogive.errors import ParameterError, PeerError, RefusalError
+from ogive.errors import ParameterError, PeerError, RefusalError, plain
 from ogive.segments import Committer, Place, Segments
+from ogive.study.common import read_bytes
 
 # --- How many reports came in which hour, in a file beside them, for the status page
 
@@ -40,9 +41,9 @@ class Hours:
         self._all = 0
         self._written, self._changed = float("-inf"), False
         try:
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
+            data = json.loads(self._path.read_text(encoding="utf-8"))
             # earlier versions wrote the hours alone, and not how many reports came before these
-            hours, self._all = (kept, stored) if isinstance(kept, list) else (kept["hours"], int(kept["all"]))
+            hours, self._all = (data, stored) if isinstance(data, list) else (data["hours"], int(data["all"]))
             self._counts.update({int(first) // _HOUR: int(count) for first, count in hours})
         except (OSError, ValueError, TypeError, KeyError, OverflowError):
             self._counts.clear()
@@ -69,6 +70,37 @@ class Hours:
             with contextlib.suppress(ParameterError):
                 write_atomically(self._path, json.dumps({"all": self._all, "hours": self.last}).encode())
         self._written, self._changed = time.monotonic(), False
+
+
+# --- Who may send, by digests of what they show
+
+DIGEST_BYTES = 16
+
+
+class Listed:
+    """A list of who may send: the digest of what each person shows, in the order of their numbers, from 0."""
+
+    def __init__(self, digests: bytes) -> None:
+        self._digests = digests
+
+    def __len__(self) -> int:
+        return len(self._digests) // DIGEST_BYTES
+
+    def digest(self, number: int) -> bytes:
+        """16 bytes; empty beyond the last."""
+        return self._digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES]
+
+
+def read_digests(path: Path, front: bytes, people: int, *, what: str, maker: str, other: str) -> bytes:
+    """The digests in a list, of `people` at most, which begins with a kind of 8 bytes and what it belongs to."""
+    most = len(front) + people * DIGEST_BYTES
+    data = read_bytes(path, most + 1, f"the {what}", f"; ogive {maker} devices makes it" if maker == "local" else "")
+    head, digests = data[: len(front)], data[len(front) :]
+    if len(head) < len(front) or head[:8] != front[:8] or len(digests) % DIGEST_BYTES or len(data) > most:
+        raise ParameterError(f"{plain(path)} is no {what}; ogive {maker} devices makes one")
+    if head != front:
+        raise ParameterError(f"{plain(path)} is the list of another {other}")
+    return digests
 
 
 # --- What people send, on disk before it is acknowledged

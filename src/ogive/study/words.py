@@ -9,7 +9,7 @@ from ogive.provenance import trust_rows
 from ogive.releasing.planning.predict import Planned, plan_taken
 from ogive.releasing.planning.text import heading, tables
 from ogive.study.document import MERGE, AnyStudy, PeopleStudy, ServersStudy, Study
-from ogive.study.pairs.terms import Meeting
+from ogive.study.pairs.study import Meeting
 from ogive.study.servers.uploads import report_bytes
 from ogive.trust.models import Simulation
 from ogive.trust.pairs import Pairs
@@ -78,7 +78,7 @@ def _parties(study: Study, number: int | None) -> _About:
         options = study.aggregation
         trust = Simulation(SecAgg, parties=count, colluding=options.colluding, dropouts=options.dropouts)
         seen = [
-            *(said for _, said in trust_rows(study.assumption)),
+            *(text for _, text in trust_rows(study.assumption)),
             f"Who could learn more: the coordinator together with more than {_some(options.colluding)} of this list.",
             "The coordinator sees who takes part and when"
             + _public(study, ", and the number of records of each party."),
@@ -98,7 +98,7 @@ def _servers(study: ServersStudy, number: int | None) -> _About:
     terms = study.terms
     sender = "each organization" if study.organizations else "a person"
     seen = [
-        *(said for _, said in trust_rows(study.assumption)),
+        *(text for _, text in trust_rows(study.assumption)),
         f"What {sender} sends once: {kinds}, {report_bytes(study):,} bytes, each part encrypted to one server.",
         "Every server sees who uploads and when" + _public(study, ", and the number of uploads is published."),
     ]
@@ -118,7 +118,7 @@ def _people(study: PeopleStudy, number: int | None) -> _About:
     )
     you = f"You are person {number}, in {int(protocol.agreed[(number or 1) - 1])} of them."
     seen = [
-        *(said for _, said in trust_rows(study.assumption)),
+        *(text for _, text in trust_rows(study.assumption)),
         f"The two people of a pair send {sent:,} bytes, most of them to each other.",
     ]
     return who, you, "each person's record", seen, Simulation(Pairs), study.records

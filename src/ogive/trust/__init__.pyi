@@ -1,6 +1,5 @@
 from .base import Opening as Opening
 from .base import TrustModel as TrustModel
-from .collected import Collected as Collected
 from .models import TRUST_MODELS as TRUST_MODELS
 from .models import Simulation as Simulation
 from .models import TrustOf as TrustOf
@@ -9,4 +8,5 @@ from .secagg.model import SecAgg as SecAgg
 from .servers.model import Servers as Servers
 from .table import Central as Central
 from .table import Clear as Clear
+from .table import Collected as Collected
 from .table import Local as Local

@@ -142,7 +142,7 @@ class TrustOptions(ABC):
         return unserved(query, self.serves, limits=self.limits, instead=self.instead)
 
     def cell_limit(self, cells: int) -> str | None:
-        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        """Why records cannot be counted in this number of cells and what would work, or None if they can."""
         return None
 
     def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
@@ -198,8 +198,8 @@ class TrustModel(ABC):
         if "options_type" in vars(cls):
             cls.name, cls.private = cls.options_type.name, cls.options_type.private
         if "__init__" in vars(cls):
-            made: Any = cls
-            made.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
+            model: Any = cls
+            model.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
 
     @property
     def public_terms(self) -> TrustOptions | None:
@@ -230,7 +230,7 @@ class TrustModel(ABC):
         return self.options.refusal(query)
 
     def cell_limit(self, cells: int) -> str | None:
-        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        """Why records cannot be counted in this number of cells and what would work, or None if they can."""
         return self.options.cell_limit(cells)
 
     @abstractmethod
@@ -305,25 +305,18 @@ class TableModel(TrustModel):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of one table, with options of the type `options_type`.
-
-        Args:
-            options: The options of the model.
-            data: Anything `Records.of` reads.
-            person: Column with the person's identifier, if a person may have several records.
-            max_rows_per_person: How many of a person's records are kept, chosen at random.
-            progress: Called with steps done and to do, where there are many.
-
-        Raises:
-            ParameterError: an option does not fit the table.
-            DataError: the records cannot be read.
-        """
+        """The model of one table, with options of the type `options_type`; progress is that of many steps."""
 
     @classmethod
     def option_fields(cls) -> tuple[dataclasses.Field[Any], ...]:
         """What the model takes beside the records."""
         kind: Any = cls.options_type
         return dataclasses.fields(kind)
+
+    @classmethod
+    def arguments(cls, options: Any) -> dict[str, Any]:
+        """Options as arguments of the model, but how many parties one table is dealt to."""
+        return {each.name: getattr(options, each.name) for each in cls.option_fields() if each.name != "parties"}
 
 
 def check_trust(trust: object, *, what: str) -> None:
@@ -407,8 +400,8 @@ def _not_linear(query: Query, limits: str) -> str:
             "noisy counts add up, or trust central"
         )
 
-    asked, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
-    reason = f"{asked} needs all records in one place, and {limits}; use trust central"
+    name, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
+    reason = f"{name} needs all records in one place, and {limits}; use trust central"
     if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):
         return reason  # of a record of each class nothing adds up
     return f"{reason}, or a method whose answers add up, such as `method='{adding_up}'`"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,18 +50,16 @@ class Imagined:
     def __init__(
         self, sums: Callable[[Aggregate], Int64], adjacency: Adjacency, *, adding: int, honest: int, run: int | None
     ) -> None:
-        self._sums = sums
+        self._exact: Callable[[Aggregate], Int64] = cache(sums)
         self._adjacency = adjacency
         self._adding = adding
         self._honest = honest
         self._run = run
-        self._known: dict[Aggregate, Int64] = {}
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Pay nothing, since there are no real records."""
 
     def answer(self, query: Query) -> Answer:
-        """The answer of the imagined release, or the exact one."""
         if self._run is None and (reason := ClearOptions().refusal(query)) is not None:
             raise UnsupportedError(reason)
         answers: dict[str, Callable[[Any], Answer]] = {"reports": self._reported, "pairs": self._met}
@@ -92,7 +91,6 @@ class Imagined:
         return Answer(sums, (int(exact.sum()),))
 
     def _met(self, query: PairsQuery) -> Answer:
-        """What pairs of imagined people compute."""
         exact = self._exact(query.aggregate)
         source = KeyedSource.from_seed(_PEOPLE + self._seed)
         design = query.drawn(exact, seed=source.key())
@@ -103,11 +101,6 @@ class Imagined:
     def _seed(self) -> int:
         assert self._run is not None, "exact answers of owners were refused"
         return self._run
-
-    def _exact(self, aggregate: Aggregate) -> Int64:
-        if aggregate not in self._known:
-            self._known[aggregate] = self._sums(aggregate)
-        return self._known[aggregate]
 
 
 def nodes_for(query: Query, run: int) -> NodeNoise:

@@ -43,7 +43,7 @@ def __getattr__(name: str) -> object:
 
 
 def model_named(name: str) -> type[TableModel]:
-    result = cast(type[TableModel], _found(MODELS[among(name, "trust", MODELS)]))
+    result = cast(type[TableModel], _load(MODELS[among(name, "trust", MODELS)]))
     if result.name != name:
         raise TypeError(f"{MODELS[name]} is listed as {name}, and its options are those of {result.name}")
     return result
@@ -53,10 +53,10 @@ def options_named(name: str) -> type[TrustOptions]:
     """The options of a trust model of the list, read without the model itself where they lie apart from it."""
     module, _, kind = MODELS[name].partition(":")
     module = "models" if module in ("table", "pairs") else module.removesuffix(".model")
-    return cast(type[TrustOptions], _found(f"{module}:{kind}Options"))
+    return cast(type[TrustOptions], _load(f"{module}:{kind}Options"))
 
 
-def _found(place: str) -> object:
+def _load(place: str) -> object:
     module, _, name = place.partition(":")
     return getattr(import_module(f"ogive.trust.{module}"), name)
 
@@ -110,7 +110,7 @@ class Simulation:
                 raise ParameterError(f"`trust` {model.name} needs `{name}`, for example `{name}=5`")
         self.model = model
         self.options: TrustOptions = model.options_type(**options)  # refuses those that are out of range
-        self._said = options
+        self._given = options
         self._progress: Progress | None = None
 
     @staticmethod
@@ -170,8 +170,8 @@ class Simulation:
         return hash((self.model, self.options))
 
     def __repr__(self) -> str:
-        said = "".join(f", {name}={value!r}" for name, value in self._said.items())
-        return f"Simulation({self.model.__name__}{said})"
+        text = "".join(f", {name}={value!r}" for name, value in self._given.items())
+        return f"Simulation({self.model.__name__}{text})"
 
 
 TrustOf = type[TrustModel] | Simulation | str

@@ -94,12 +94,7 @@ class Pairs(SingleTable):
     ) -> Self:
         """The model of one table in which each row is one person."""
         return cls(
-            data,
-            circuits=options.circuits,
-            absent=options.absent,
-            person=person,
-            max_rows_per_person=max_rows_per_person,
-            progress=progress,
+            data, person=person, max_rows_per_person=max_rows_per_person, progress=progress, **cls.arguments(options)
         )
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> PairsOpening:

@@ -1,4 +1,4 @@
-"""Trust models of one table: a trusted curator, exact answers, and owners who randomize their own records."""
+"""Trust models of one table: a curator, exact answers, and owners who randomize their records, simulated or not."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from ogive.columns import Schema
 from ogive.core.arrays import Int64
 from ogive.core.checks import Progress
 from ogive.crypto.domains import derived_key
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Answer, CuratorQuery, ReportsQuery
+from ogive.provenance import trust_statement
+from ogive.queries import Aggregate, Answer, CuratorQuery, Kind, ReportsQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.trust.base import Opening, QueryT, TableModel
+from ogive.trust.base import Opening, QueryT, TableModel, TrustModel, TrustOptions
 from ogive.trust.models import CentralOptions, ClearOptions, LocalOptions
+
+if TYPE_CHECKING:
+    from ogive.local.collection import Collection
 
 
 class SingleTable(TableModel):
     """A trust model of one table, whose rows are bounded per person.
 
-    Args:
-        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
-        person: Column with the person's identifier, if a person may have several records. The guarantee is then for
-            persons, not for records.
-        max_rows_per_person: How many of a person's records are kept, chosen at random.
-        row_choice: What rows are chosen by: "siphash", their contents, or "md5", the cells that they count in. By
-            default the first one, and the second one for tables of an engine.
-        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
-            as NA.
+    Rows are chosen by "siphash", their contents, or "md5", the cells that they count in: by default by the first, and
+    by the second in tables of an engine.
     """
 
     def __init__(
@@ -57,8 +55,8 @@ class SingleTable(TableModel):
         return cls(data, person=person, max_rows_per_person=max_rows_per_person)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        kept = self.records
-        return PrivacyUnit(adjacency, kept.person, kept.max_rows_per_person, row_choice=kept.row_choice)
+        records = self.records
+        return PrivacyUnit(adjacency, records.person, records.max_rows_per_person, row_choice=records.row_choice)
 
     def count(self) -> int:
         return self.records.count()
@@ -212,6 +210,109 @@ class _LocalOpening(TableOpening[ReportsQuery]):
 
     def context(self, query: ReportsQuery) -> bytes:
         return query.digest(self._aggregate(query.rows), self._adjacency)
+
+
+# --- Reports that were really collected: owners randomized their own records, and this process saw none
+#
+# Roles: as for `Local`, but owners answered a description, and an aggregator added their reports up. A release from a
+# collection is post-processing of what owners gave away: it costs them nothing more.
+
+FEWEST = 2
+"""Reports below which nothing can be said of their error."""
+
+
+@dataclass(frozen=True)
+class CollectedOptions(TrustOptions):
+    """What is known of a collection before anything is estimated."""
+
+    name: ClassVar[str] = "local"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
+    limits: ClassVar[str] = "only randomized reports were collected"
+    instead: ClassVar[str] = "estimate what their description asked for"
+
+    collection: Collection
+
+    @property
+    def assumption(self) -> str:
+        """Who holds the records: the participants, who are trusted to report truthfully."""
+        people = self.collection.description.participants
+        return trust_statement(
+            holds="Each participant holds their own record, and their own device randomized it.",
+            sees="Everyone else sees only the randomized report that was sent. "
+            f"{self.collection.accepted} of {people} participants reported.",
+            assumed="Nobody is trusted with another's record. Participants are assumed to report truthfully.",
+        )
+
+
+class Collected(TrustModel):
+    """The reports of people who answered one description.
+
+    Args:
+        collection: The collection that holds their reports.
+
+    Raises:
+        ParameterError: the argument is not a collection.
+    """
+
+    options_type = CollectedOptions
+    made_of = "a collection of reports, as in `ogive.{name}(collection)`"
+
+    def __init__(self, collection: Collection) -> None:
+        from ogive.local.collection import Collection  # a curator needs no aggregator
+
+        if not isinstance(collection, Collection):
+            raise ParameterError(f"Collected takes a Collection of reports, got {type(collection).__name__}")
+        self.options = CollectedOptions(collection)
+        self.collection = collection
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One participant, who sends one report."""
+        return PrivacyUnit(adjacency)
+
+    def data_digest(self) -> bytes:
+        return self.collection.digest()
+
+    def count(self) -> int:
+        """Number of participants who were asked. The question is designed for this number, however many answer."""
+        return self.collection.description.participants
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _CollectedOpening:
+        """Continue a release; nothing is drawn, since all noise is in the reports."""
+        return _CollectedOpening(self.collection, secret)
+
+
+class _CollectedOpening(Opening[ReportsQuery]):
+    """One release of what reports add up to."""
+
+    def __init__(self, collection: Collection, secret: bytes) -> None:
+        self._collection = collection
+        self.secret = secret
+
+    def answer(self, query: ReportsQuery) -> Answer:
+        """What the reports add up to.
+
+        Privacy: none is lost but by the reports themselves, `query.price(unit)` for every participant.
+        """
+        self._check(query)
+        counts = self._collection.counts
+        if counts.accepted < FEWEST:
+            raise UnsupportedError(
+                f"at least {FEWEST} reports are needed to tell the error of an estimate, "
+                f"but {counts.accepted} were accepted and {counts.refused} refused"
+            )
+        return Answer(self._collection.sums, (counts.accepted,))
+
+    def context(self, query: ReportsQuery) -> bytes:
+        self._check(query)
+        return self._collection.digest()
+
+    def _check(self, query: ReportsQuery) -> None:
+        known = self._collection.description
+        if (query.rows.domain, query.oracle, query.rounding) != (known.domain, known.oracle, known.rounding):
+            raise UnsupportedError(
+                "these reports answer another question than this statistic asks; estimate the statistic of the "
+                "description"
+            )
 
 
 # --- Several parties with the records of different people: reading them, and saying at which one something is wrong

@@ -30,8 +30,8 @@ from ogive.strategies import (
     design_square_root,
     design_tree,
 )
+from ogive.trust.modulus import block_ends, measure_modulo
 from ogive.trust.servers import modular
-from ogive.trust.servers.modular import block_ends, measure_modulo
 
 BINS = 24
 MODULI = (1 << 64, 1 << 32, P)

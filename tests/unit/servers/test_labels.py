@@ -29,8 +29,7 @@ from ogive.queries.labels import NOT_ASKED, REFUSED, Check
 from ogive.statistics import Labels
 from ogive.trust import Servers
 from ogive.trust.imagined import Imagined
-from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.labeling import converse
+from ogive.trust.servers.labeling import Comparison, converse
 
 SMALL = {f"{classes} classes": (classes, every_cast(3, classes)) for classes in (2, 3)}
 QUERIES = {

@@ -13,8 +13,8 @@ from ogive.errors import DataError, ParameterError, ReleaseMismatchError, Unsupp
 from ogive.noise import KeyedSource
 from ogive.queries import CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
-from ogive.trust.servers.comparing import fitting
 from ogive.trust.servers.model import check_range
+from ogive.trust.servers.settings import fitting
 from ogive.trust.servers.uploads import SUMS, TABLES
 
 AGE = Ecdf("age", (0, 120), grid="integers")

@@ -40,7 +40,7 @@ from ogive.releasing import pointwise
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.model import ServersOpening, add_answers, run
-from ogive.trust.servers.preparation import ServerState, Stop
+from ogive.trust.servers.server import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 
 AGE = ogive.Ecdf("age", (0, 120), grid="integers")
@@ -330,7 +330,7 @@ def test_any_bytes_are_a_state_or_refused():
         np.array([4]),
         answered=True,
         stopped=Stop.LATE,
-        said=7,
+        sequence=7,
     )
     data = state.to_bytes()
     assert ServerState.from_bytes(data).to_bytes() == data

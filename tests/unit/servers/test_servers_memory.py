@@ -27,7 +27,7 @@ from ogive.crypto import sketch
 from ogive.errors import DataError, ParameterError, PeerError, UnsupportedError
 from ogive.privacy import Adjacency
 from ogive.trust.servers.model import run
-from ogive.trust.servers.preparation import ServerState, Stop
+from ogive.trust.servers.server import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, TABLES
 
 CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)
@@ -110,7 +110,7 @@ def test_late_states_are_refused_and_bring_nobody_back(claims, silent):
         some[0].take([late[1][0]])
     finished(some, sent)
     for server, state in zip(servers, before, strict=True):
-        assert dataclasses.replace(server.state, said=state.said).to_bytes() == state.to_bytes()
+        assert dataclasses.replace(server.state, sequence=state.sequence).to_bytes() == state.to_bytes()
     assert np.array_equal(ask(servers, opened(6)), first)
     assert set(map(len, claims.values())) == {1}
 
@@ -193,9 +193,9 @@ def test_states_that_no_server_can_have_are_refused(kind):
     servers = meet(settings, uploads_of(settings, CELLS))
     most = 4 if kind == KEYS else 3
     wrong = [
-        ({"said": 9, "used": most + 1}, f"more than {most} verifications"),
-        ({"said": 9, "ends": np.array([3, 5])}, "leave out the last cell"),
-        ({"said": 0}, "is an old one"),
+        ({"sequence": 9, "used": most + 1}, f"more than {most} verifications"),
+        ({"sequence": 9, "ends": np.array([3, 5])}, "leave out the last cell"),
+        ({"sequence": 0}, "is an old one"),
     ]
     for changed, match in wrong:
         some = servers[0].prepare(opened(3))
@@ -204,7 +204,7 @@ def test_states_that_no_server_can_have_are_refused(kind):
         with pytest.raises(PeerError, match=match):
             some.take([servers[1].say(dataclasses.replace(servers[1].state, **changed))[0]])
         assert servers[0].state.to_bytes() == before
-    good = dataclasses.replace(servers[1].state, said=9, used=most, ends=np.array([3, SIZE - 1]))
+    good = dataclasses.replace(servers[1].state, sequence=9, used=most, ends=np.array([3, SIZE - 1]))
     assert servers[0].hear([servers[1].say(good)[0]])[0].used == most
 
 

@@ -32,9 +32,9 @@ from ogive.errors import PeerError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.queries import ClassBinning, GroupSumsQuery
 from ogive.records.contributions import Contributions
+from ogive.trust.modulus import block_ends
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.model import add_answers, run
-from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 
 KINDS = [(KEYS, 2, True), (KEYS, 2, False), (TABLES, 2, True), (TABLES, 3, True), (TABLES, 5, False)]

@@ -3,7 +3,7 @@
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.study.carriers import Connection
+from ogive.study.agent import Connection
 from ogive.study.https import Sender, read_address
 from ogive.study.pairs.joining import _address
 

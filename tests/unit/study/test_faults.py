@@ -76,7 +76,7 @@ def test_a_coordinator_whose_disk_is_full_takes_nothing_and_goes_on_later(tmp_pa
 
 
 def test_a_service_whose_disk_is_full_says_so_and_agents_come_again(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
     caplog.set_level(logging.INFO)
     trial = Trial(tmp_path, TEXT)
     with Serving(trial) as serving, running(serving):
@@ -136,7 +136,7 @@ def test_one_process_runs_on_a_state_in_postgresql(tmp_path):
 
 
 def test_a_service_that_asks_for_certificates_lets_in_those_of_its_authority_alone(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
     caplog.set_level(logging.INFO)
     trial = Trial(tmp_path, TEXT)
     with Serving(trial, clients=True) as serving:

@@ -112,7 +112,7 @@ class Network:
     def push_messages(self, messages):
         from flwr.app import Error, Message
 
-        from ogive.study.flower.relay import client_app
+        from ogive.study.flower.relay import apps
 
         names = []
         for message in messages:
@@ -124,7 +124,7 @@ class Network:
                 reply = Message(Error(code=0, reason="the node is gone"), reply_to=message)
             else:
                 context = types.SimpleNamespace(node_config=self.nodes[node], run_config={"agent": "/dev/null"})
-                reply = getattr(client_app, action)(message, context)
+                reply = getattr(apps, action)(message, context)
             self._replies[name] = time.monotonic() + self.seconds(), reply
             names.append(name)
         return names
@@ -140,16 +140,16 @@ def quick(monkeypatch):
     pytest.importorskip("flwr", reason="Flower is not installed; ogive[flower] brings it")
     from flwr.supercore.task_identity import TaskIdentity
 
-    from ogive.study.flower.relay import server_app
+    from ogive.study.flower.relay import apps
 
     for name in ("task", "run", "node"):  # what Flower tells its own processes
         monkeypatch.setattr(TaskIdentity, f"_{name}_id", 1)
     for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05}.items():
-        monkeypatch.setattr(server_app, f"{name}_SECONDS", seconds)
-    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 0.5)
+        monkeypatch.setattr(apps, f"{name}_SECONDS", seconds)
+    monkeypatch.setattr("ogive.study.agent.WAIT_SECONDS", 0.5)
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
-    yield server_app
+    yield apps
     until(lambda: not any(thread.name.startswith("node ") for thread in threading.enumerate()))
 
 
@@ -231,7 +231,8 @@ def test_flower_that_is_not_quiet_carries_nothing(tmp_path, quick, monkeypatch, 
         monkeypatch.setenv("FLWR_TELEMETRY_ENABLED", "1")
         with pytest.raises(quick.NotCarriedError, match="start the SuperLink with FLWR_TELEMETRY_ENABLED=0"):
             quick.main(Network(honest(agents)), context_of(trial, serving))
-        monkeypatch.setattr(quick, "lacking", lambda: "")  # now only the nodes' processes are not quiet
+        of_run = iter([""])  # now only the nodes' processes are not quiet
+        monkeypatch.setattr(quick, "lacking", lambda: next(of_run, lacking()))
         quick.main(Network(honest(agents)), context_of(trial, serving))
     assert caplog.text.count("is left out: its Flower is not quiet; start the SuperNode with FLWR_TELEMETRY") == 3
 
@@ -268,7 +269,7 @@ def test_a_party_without_a_token_here_comes_over_https(tmp_path, quick, expected
 
 @pytest.mark.everything
 def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick, monkeypatch):
-    monkeypatch.setattr("ogive.study.flower.relay.client_app.AGENT_SECONDS", 0.5)
+    monkeypatch.setattr("ogive.study.flower.relay.apps.AGENT_SECONDS", 0.5)
     trial = Trial(tmp_path, TEXT, step_seconds=600)
     with Serving(trial) as serving:
         with listening(trial, tmp_path) as agents:

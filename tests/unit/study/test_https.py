@@ -20,7 +20,7 @@ from starlette.requests import Request
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study import enrolment
-from ogive.study.carriers import Connection
+from ogive.study.agent import Connection
 from ogive.study.enrolment import equip, read_token
 from ogive.study.frames import Question, Stage
 from ogive.study.https import service as serving_module
@@ -54,8 +54,8 @@ def alone(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Agents that ask often, so that tests end soon."""
-    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
-    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.agent.WAIT_SECONDS", 1.0)
 
 
 def results(trial):

@@ -33,11 +33,10 @@ from ogive.releasing.session.statement import statement
 from ogive.statistics.kinds import read_recorded
 from ogive.study.document import PeopleStudy, read_study
 from ogive.study.enrolment import equip
-from ogive.study.pairs import service as of_pairs
 from ogive.study.pairs.joining import NOTES, Notes, OwnRecord, _pay
 from ogive.study.pairs.service import PairsService
-from ogive.study.pairs.terms import Meeting
-from ogive.study.store import Store
+from ogive.study.pairs.study import Meeting
+from ogive.study.store import OfPeople, Store
 
 ECDF = '[[release]]\nname = "a"\nstatistic = "ecdf"\nprivacy = {epsilon = 1}\ncolumn = "a"\nbounds = [0, 1]'
 PEOPLE = size(8, part=4)
@@ -48,8 +47,7 @@ DIFFERENT = {number: number for number in range(1, PEOPLE + 1)}
 def alike(serving):
     """The share of pairs whose people are alike, but for noise that changes hardly any; and the estimate."""
     with serving.store.read() as kept:
-        found = of_pairs.answer(kept)
-    assert found is not None
+        (found,) = OfPeople(serving.study, kept).answers(0)
     meeting = Meeting.of(serving.study)
     return float(meeting.query.read(found.values).mean()), meeting.estimate(found)
 
@@ -180,9 +178,10 @@ def test_a_study_to_which_too_few_come_is_over_and_says_why(tmp_path):
             serving.collector.close()
         found = people.result
         with serving.store.read() as kept:
-            assert of_pairs.state_of(kept) == "over"
-            assert of_pairs.answer(kept) is None
-            assert of_pairs.ended(kept)
+            releases = OfPeople(serving.study, kept)
+            assert releases.state(0) == "over"
+            assert releases.answers(0) == ()
+            assert releases.over(0)
     assert all(over for _, over in found.values())
 
 

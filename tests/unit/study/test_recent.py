@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from ogive.errors import LedgerError
 from ogive.study.https import connections, pages
 from ogive.study.https.connections import Recent
-from ogive.study.https.pages import Results
+from ogive.study.https.pages import Shell
 from ogive.study.servers.service import ServerService
 
 
@@ -95,7 +95,9 @@ def test_the_page_of_a_release_is_made_once_and_anew_where_another_was_released(
         found = trial.release().to_dict()
     given = [found]
     made = counted(monkeypatch, pages, "release_page")
-    application = Starlette(routes=Results(lambda name: given[0] if name == "age" else None).routes())
+    shell = Shell(b"")
+    shell.result = lambda name: given[0] if name == "age" else None
+    application = Starlette(routes=shell.routes())
     assert statuses(application, [*3 * ["/releases/age"], "/releases/other"]) == [200, 200, 200, 404]
     assert len(made) == 1
     given[0] = found | {"column": "years"}

@@ -11,11 +11,10 @@ from helpers.study import AGE, Trial, carry, text_of
 from ogive import PureDP
 from ogive.errors import BudgetError
 from ogive.statistics.kinds import read_recorded
-from ogive.study.coordinator import Progress
+from ogive.study.course import over_budget
 from ogive.study.document import Study
 from ogive.study.frames import Stage
-from ogive.study.paying import over_budget
-from ogive.study.store import Store
+from ogive.study.store import Progress, Store
 
 PARTIES = {"parties": size(4, part=3), "dropouts": int(is_everything())}
 LARGE = AGE | {"privacy": "{ epsilon = 1000 }"}

@@ -18,8 +18,7 @@ FLOWER = "1.41.0"
 
 _PACKAGE = "ogive_relay"
 _COPIED = (
-    "flower/relay/server_app.py",
-    "flower/relay/client_app.py",
+    "flower/relay/apps.py",
     "https/mailbox.py",
     "local_client.py",
 )
@@ -47,8 +46,8 @@ publisher = "ogive"
 flwr-version-target = "{flower}"
 
 [tool.flwr.app.components]
-serverapp = "{package}.server_app:app"
-clientapp = "{package}.client_app:app"
+serverapp = "{package}.apps:server"
+clientapp = "{package}.apps:client"
 
 [tool.flwr.app.config]
 # the study's service, and the folder of the SuperLink's machine with its ca.pem and the parties' tokens
@@ -76,17 +75,17 @@ def write_app(folder: Path, study: Study, *, url: str, service: str) -> None:
     if folder.exists() or folder.is_symlink():
         raise ParameterError(f"the folder {plain(folder)} is there already and is kept; name a new one")
     try:
-        made = Path(tempfile.mkdtemp(dir=folder.absolute().parent, prefix=f".{folder.name}."))
+        unfinished = Path(tempfile.mkdtemp(dir=folder.absolute().parent, prefix=f".{folder.name}."))
     except OSError as problem:
         raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     try:
-        _fill(made, study, url=url, service=service)
-        made.chmod(0o755)
-        made.rename(folder)
+        _fill(unfinished, study, url=url, service=service)
+        unfinished.chmod(0o755)
+        unfinished.rename(folder)
     except OSError as problem:
         raise ParameterError(f"the folder {plain(folder)} cannot be written: {problem.strerror}") from None
     finally:
-        shutil.rmtree(made, ignore_errors=True)  # there only if it could not be completed
+        shutil.rmtree(unfinished, ignore_errors=True)  # there only if it could not be completed
 
 
 def _fill(folder: Path, study: Study, *, url: str, service: str) -> None:

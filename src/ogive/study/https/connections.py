@@ -320,7 +320,7 @@ class WebSocket(WebSocketsSansIOProtocol):
 class OneLine(logging.Filter):
     """One line a minute of what strangers can bring about as often as they like, and which asyncio or uvicorn log."""
 
-    _SAID: ClassVar[dict[str, str | None]] = {
+    _TEXTS: ClassVar[dict[str, str | None]] = {
         "socket.accept() out of system resource": "too many files are open; new connections wait",
         "Invalid HTTP request received": "something that is no HTTP request was refused",
         "Unsupported upgrade request": "a request for another protocol was refused",
@@ -333,13 +333,13 @@ class OneLine(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
-        for beginning, said in self._SAID.items():
+        for beginning, text in self._TEXTS.items():
             if message.startswith(beginning):
                 now = time.monotonic()
-                if said is None or now < self._next.get(beginning, now):
+                if text is None or now < self._next.get(beginning, now):
                     return False
                 self._next[beginning] = now + _MINUTE
-                record.msg, record.args, record.exc_info = said, (), None
+                record.msg, record.args, record.exc_info = text, (), None
         return True
 
 
@@ -357,9 +357,9 @@ def limit(most: int) -> None:
 
 def allow_files(count: int) -> None:
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count if most == resource.RLIM_INFINITY else min(count, most)
-    if now != resource.RLIM_INFINITY and now < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    most_needed = count if most == resource.RLIM_INFINITY else min(count, most)
+    if now != resource.RLIM_INFINITY and now < most_needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most_needed, most))
 
 
 # --- Responses that every service of a study gives
@@ -389,7 +389,6 @@ async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def line(text: str, status: int) -> Response:
-    """One line for people."""
     return PlainTextResponse(text + "\n", status_code=status)
 
 
@@ -444,11 +443,11 @@ class Recent(Generic[T]):
     def __init__(self, find: Callable[[], T]) -> None:
         self._find = find
         self._one = asyncio.Lock()
-        self._found: tuple[float, T] | None = None
+        self._value: tuple[float, T] | None = None
 
     async def get(self) -> T:
         async with self._one:
-            if self._found is None or time.monotonic() - self._found[0] >= SECONDS:
+            if self._value is None or time.monotonic() - self._value[0] >= SECONDS:
                 begun = time.monotonic()
-                self._found = begun, await run_in_threadpool(self._find)
-            return self._found[1]
+                self._value = begun, await run_in_threadpool(self._find)
+            return self._value[1]

@@ -10,7 +10,7 @@ import time
 
 import httpx
 
-from ogive.study.local_client import LONGEST
+from ogive.study.local_client import LONGEST, Unavailable, UnknownToken
 
 STEP = "ogive-step-seconds"
 """The header in which a service says how long a step waits for those who have not answered."""
@@ -22,14 +22,6 @@ LEAST_RATE = 4096.0
 _LEAST_SLOW = 2.0
 _FIRST_SECONDS, _CONNECT_SECONDS = 15.0, 10.0
 _DAY, _USUAL_STEP = 86_400.0, 60.0
-
-
-class Unavailable(Exception):  # noqa: N818 - it passes
-    """The service cannot be used now."""
-
-
-class UnknownToken(Exception):  # noqa: N818 - it says what is wrong
-    """The service does not know this token as that of this party."""
 
 
 def quiet_client(context: ssl.SSLContext, headers: dict[str, str] | None = None) -> httpx.Client:
@@ -58,7 +50,7 @@ def read(response: httpx.Response, most: int) -> bytes:
 
 
 class Mailbox:
-    """A party's place at the service, which is asked to wait so many seconds for a question, at most 1/4 of a step.
+    """A party's place at the service, which is asked to wait some seconds for a question, at most 1/4 of a step.
 
     The context says whose certificate is believed, and holds the party's own, if it has one.
     """
@@ -80,8 +72,11 @@ class Mailbox:
         return status not in (409, 413)
 
     def _post(self, what: str, body: bytes, parameters: dict[str, str]) -> tuple[int, bytes]:
-        with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
-            result = read(response, LONGEST)
+        try:
+            with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
+                result = read(response, LONGEST)
+        except httpx.HTTPError as problem:
+            raise Unavailable(str(problem) or type(problem).__name__) from None
         self._keep_to(response.headers.get(STEP, ""))
         if response.status_code == 401:
             raise UnknownToken("the coordinator does not accept this party's token; ask for a new one")
@@ -90,7 +85,7 @@ class Mailbox:
         return response.status_code, result
 
     def _keep_to(self, step: str) -> None:
-        """Wait as long as steps of so many seconds allow; of the usual length where the service does not say."""
+        """Wait as long as steps of this length in seconds allow; of the usual length where the service does not say."""
         try:
             seconds = float(step)
         except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +26,7 @@ from ogive.study.https.connections import Recent, admit, bearer, html, is_known,
 from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 REFRESH_SECONDS = 5
+_NO_RELEASE = "there is no such release yet"
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,16 @@ class Released:
         return Released(estimate.provenance, picture)
 
 
-def study_page(told: dict[str, Any], lead: str, parts: Sequence[Html | None], foot: str, *, what: str = "Study") -> str:
+def study_page(
+    status: dict[str, Any], lead: str, parts: Sequence[Html | None], foot: str, *, what: str = "Study"
+) -> str:
     """The page of a study, which the browser reads again every few seconds."""
-    title = told["title"] or told["study"]
+    title = status["title"] or status["study"]
     return document(
         title,
         tag("header", tag("h1", title), say(lead)),
         tag("main", *parts),
-        tag("footer", say(foot), fine(f"{what} {told['study']}, SHA-256 {told['digest']}")),
+        tag("footer", say(foot), fine(f"{what} {status['study']}, SHA-256 {status['digest']}")),
         refresh=REFRESH_SECONDS,
         policy=PICTURES,
     )
@@ -85,46 +88,7 @@ def drawn(released: Mapping[str, Released]) -> list[Html]:
     return sections
 
 
-# --- What was released, as every service of a study gives it: as JSON, and as a page
-
-
-class Results:
-    """The releases of a study."""
-
-    def __init__(self, find: Callable[[str], dict[str, Any] | None]) -> None:
-        self._find = find
-        self._pictured: dict[str, Released] = {}
-        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
-
-    def routes(self) -> list[Route]:
-        return [Route("/v1/releases/{name}", self._json), Route("/releases/{name}", self._page)]
-
-    async def pictured(self, states: list[dict[str, Any]]) -> dict[str, Released]:
-        """Those of some releases that are complete, by name, as the page of a study shows them; drawn once."""
-        for each in states:
-            name = each["name"]
-            if each["state"] == "released" and name not in self._pictured:
-                result = await run_in_threadpool(self._find, name)
-                if result is not None:
-                    self._pictured[name] = await run_in_threadpool(Released.of, result)
-        return self._pictured
-
-    async def _json(self, request: Request) -> Response:
-        result = await run_in_threadpool(self._find, request.path_params["name"])
-        return _none() if result is None else JSONResponse(result)
-
-    async def _page(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        result = await run_in_threadpool(self._find, name)
-        if result is None:
-            return _none()
-        if name not in self._pages or self._pages[name][0] != result:
-            self._pages[name] = result, await run_in_threadpool(release_page, name, result)
-        return html(self._pages[name][1])
-
-
-def _none() -> Response:
-    return line("there is no such release yet", 404)
+# --- The shell
 
 
 class Shell:
@@ -140,13 +104,14 @@ class Shell:
     def __init__(self, text: bytes, *counted: str) -> None:
         self._text = text
         self.counts = dict.fromkeys(counted, 0)
-        self._results = Results(self.result)
-        self._kept, self._checked = Recent(self.read), Recent(self.check)
+        self._pictured: dict[str, Released] = {}
+        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
+        self._stored_status, self._checked = Recent(self.read), Recent(self.check)
 
     def read(self) -> Any:
         return None
 
-    def told(self, kept: Any) -> dict[str, Any]:
+    def public(self, stored: Any) -> dict[str, Any]:
         """Everything that anybody may know, with what `read` found."""
         raise NotImplementedError
 
@@ -157,21 +122,22 @@ class Shell:
         """Why the service cannot go on."""
         return None
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
         return {}
 
     def result(self, name: str) -> dict[str, Any] | None:
         """What was released under a name, as plain data."""
         raise NotImplementedError
 
-    def page(self, told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    def page(self, status: dict[str, Any], released: Mapping[str, Released]) -> str:
         raise NotImplementedError
 
     def routes(self) -> list[BaseRoute]:
         counted = [Route("/metrics", self._metrics)] if self.prefix else []
         return [
             Route("/", self._page),
-            *self._results.routes(),
+            Route("/v1/releases/{name}", self._release),
+            Route("/releases/{name}", self._release_page),
             Route("/health", self._health),
             *counted,
             Route("/v1/study", self._study),
@@ -184,7 +150,7 @@ class Shell:
         return line(text, status)
 
     async def _now(self) -> dict[str, Any]:
-        return self.told(await self._kept.get())
+        return self.public(await self._stored_status.get())
 
     async def _study(self, request: Request) -> Response:
         return Response(self._text, media_type=self.media)
@@ -193,8 +159,27 @@ class Shell:
         return JSONResponse(await self._now())
 
     async def _page(self, request: Request) -> Response:
-        told = await self._now()
-        return html(self.page(told, await self._results.pictured(told["releases"])))
+        status = await self._now()
+        for each in status["releases"]:  # drawn once
+            name = each["name"]
+            if each["state"] == "released" and name not in self._pictured:
+                result = await run_in_threadpool(self.result, name)
+                if result is not None:
+                    self._pictured[name] = await run_in_threadpool(Released.of, result)
+        return html(self.page(status, self._pictured))
+
+    async def _release(self, request: Request) -> Response:
+        result = await run_in_threadpool(self.result, request.path_params["name"])
+        return line(_NO_RELEASE, 404) if result is None else JSONResponse(result)
+
+    async def _release_page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        result = await run_in_threadpool(self.result, name)
+        if result is None:
+            return line(_NO_RELEASE, 404)
+        if name not in self._pages or self._pages[name][0] != result:
+            self._pages[name] = result, await run_in_threadpool(release_page, name, result)
+        return html(self._pages[name][1])
 
     async def _health(self, request: Request) -> Response:
         try:
@@ -227,7 +212,6 @@ class Taking(Shell):
         raise NotImplementedError
 
     def take(self, number: int, report: bytes) -> Future[None]:
-        """Store the report of a person."""
         raise NotImplementedError
 
     def before(self, others: ASGIApp, path: str) -> ASGIApp:
@@ -274,6 +258,6 @@ class Taking(Shell):
         return Response(status_code=201)
 
 
-def in_state(told: dict[str, Any], *states: str) -> dict[str, int]:
-    results = [each["state"] for each in told["releases"]]
+def in_state(status: dict[str, Any], *states: str) -> dict[str, int]:
+    results = [each["state"] for each in status["releases"]]
     return {f'releases{{state="{state}"}}': results.count(state) for state in states}

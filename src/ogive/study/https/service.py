@@ -39,14 +39,14 @@ from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.report.budget import totals
 from ogive.showing.parts import Html, table, tag
 from ogive.study.common import LOG
-from ogive.study.coordinator import Coordinator, in_the_sum, is_connected, told
+from ogive.study.coordinator import Coordinator, is_connected
 from ogive.study.document import Study
 from ogive.study.enrolment import SERVICE, TOKENS, Tokens, expiry_words
 from ogive.study.https import connections
 from ogive.study.https.connections import admit, bearer, line
 from ogive.study.https.mailbox import STEP
 from ogive.study.https.pages import Released, Shell, drawn, in_state, release_link, study_page
-from ogive.study.store import Store
+from ogive.study.store import Store, in_the_sum
 
 MEDIA = "application/vnd.ogive.study"
 LONGEST_WAIT = 30.0
@@ -60,43 +60,30 @@ TICK_SECONDS = 0.25
 # --- The page of a study of parties
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
+    rows = [(release_link(each), _cells(each, status["parties"])) for each in status["releases"]]
+    waiting = dict.fromkeys(status["waiting_for"], "waiting for its reply")
+    parties = [(party["name"], (_agent(party), waiting.get(party["name"], "-"))) for party in status["parties"]]
     parts = [
-        table(
-            "Releases",
-            ("release", "state", "guarantee", "parties in the sum"),
-            [(release_link(each), _cells(each, told["parties"])) for each in told["releases"]],
-            texts=(1, 2, 3),
-        ),
-        *(_reasons(each) for each in told["releases"]),
+        table("Releases", ("release", "state", "guarantee", "parties in the sum"), rows, texts=(1, 2, 3)),
+        *(_reasons(each) for each in status["releases"]),
         _as_json(released),
         *drawn(released),
-        table(
-            "Parties",
-            ("party", "agent", "asked for this step"),
-            [
-                (
-                    party["name"],
-                    (_agent(party), "waiting for its reply" if party["name"] in told["waiting_for"] else "-"),
-                )
-                for party in told["parties"]
-            ],
-            texts=(1, 2),
-        ),
+        table("Parties", ("party", "agent", "asked for this step"), parties, texts=(1, 2)),
     ]
     costs = " and ".join(str(total.together) for total in totals([each.provenance for each in released.values()]))
     spent = f"What was released so far costs {costs}." if released else "Nothing was released so far."
-    foot = f"The budget of each party's records for this study is {told['budget']}. {spent}"
-    return study_page(told, _lead(told), parts, foot)
+    foot = f"The budget of each party's records for this study is {status['budget']}. {spent}"
+    return study_page(status, _lead(status), parts, foot)
 
 
-def _lead(told: dict[str, Any]) -> str:
-    connected = sum(is_connected(party) for party in told["parties"])
-    parties = f"{connected} of {len(told['parties'])} parties are connected."
-    running = [each for each in told["releases"] if each["state"] == "running"]
+def _lead(status: dict[str, Any]) -> str:
+    connected = sum(is_connected(party) for party in status["parties"])
+    parties = f"{connected} of {len(status['parties'])} parties are connected."
+    running = [each for each in status["releases"] if each["state"] == "running"]
     if not running:
         return f"{parties} No release is running."
-    waiting = ", ".join(told["waiting_for"]) or "nobody"
+    waiting = ", ".join(status["waiting_for"]) or "nobody"
     return f"{parties} Release {running[0]['name']} is at the step {running[0]['step']} and waits for {waiting}."
 
 
@@ -104,18 +91,14 @@ def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tup
     state = release["state"]
     if state == "running":
         state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
-    return state, release["privacy"], in_the_sum(release, parties) or "-"
+    return state, release["privacy"], in_the_sum(release, [party["name"] for party in parties]) or "-"
 
 
 def _as_json(released: Mapping[str, Released]) -> Html | None:
     if not released:
         return None
-    links = [
-        part
-        for name in released
-        for part in (" ", tag("a", f"{name}.json", href=f"/v1/releases/{name}", download=f"{name}.json"))
-    ]
-    return tag("p", "Files for ogive show and ogive report:", *links)
+    links = [tag("a", f"{name}.json", href=f"/v1/releases/{name}", download=f"{name}.json") for name in released]
+    return tag("p", "Files for ogive show and ogive report:", *(part for link in links for part in (" ", link)))
 
 
 def _reasons(release: dict[str, Any]) -> Html | None:
@@ -300,11 +283,10 @@ class Service(Shell):
         return Response(status_code=204)
 
     def read(self) -> dict[str, Any]:
-        asked = self._coordinator
-        return told(asked.study, asked.progress(), waiting=asked.waiting_for, seen=dict(self._seen))
+        return self._coordinator.status(dict(self._seen))
 
-    def told(self, kept: dict[str, Any]) -> dict[str, Any]:
-        return kept
+    def public(self, stored: dict[str, Any]) -> dict[str, Any]:
+        return stored
 
     def check(self) -> None:
         self._coordinator.progress()
@@ -315,12 +297,12 @@ class Service(Shell):
         except ParameterError:
             return None
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
         return {
             **self.counts,
-            "parties_connected": sum(is_connected(party) for party in told["parties"]),
-            "parties_waited_for": len(told["waiting_for"]),
-            **in_state(told, "requested", "running", "released", "over"),
+            "parties_connected": sum(is_connected(party) for party in status["parties"]),
+            "parties_waited_for": len(status["waiting_for"]),
+            **in_state(status, "requested", "running", "released", "over"),
         }
 
 
@@ -345,8 +327,7 @@ def serve(
     """Run the coordinator with its key until the process is told to stop; with `clients` agents need a certificate."""
     tokens = Tokens.read(folder / TOKENS, study)
     listening = listen(folder, host, port)
-    store = Store(state)
-    store.hold()
+    store = Store.held(state)
     log_to_stderr()
     coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
     LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])

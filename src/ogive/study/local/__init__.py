@@ -17,7 +17,6 @@ from ogive.crypto.domains import HashDomain, digest, number
 from ogive.errors import ParameterError, PeerError, RefusalError, plain
 from ogive.local.base import HEADER_BYTES, TAG_BYTES, VERSION, read_numbers
 from ogive.local.description import Description
-from ogive.study.common import read_bytes
 from ogive.study.enrolment import (
     SERVICE,
     TOKENS,
@@ -29,7 +28,7 @@ from ogive.study.enrolment import (
     write_private,
 )
 from ogive.study.https import Sender
-from ogive.study.submissions import NotEnrolledError, Submissions
+from ogive.study.submissions import DIGEST_BYTES, Listed, NotEnrolledError, Submissions, read_digests
 
 
 class LocalReports(Submissions):
@@ -87,38 +86,25 @@ MOST = 1 << 24
 """Participants of one service."""
 
 _MAGIC = b"OGENROL2"
-_FRONT = len(_MAGIC) + 32
-_DIGEST_BYTES = 16
 
 
-class Participants:
+class Participants(Listed):
     """The participants who may report, by digests of their tokens in the order of their numbers."""
-
-    def __init__(self, digests: bytes) -> None:
-        self._digests = digests
-
-    def __len__(self) -> int:
-        return len(self._digests) // _DIGEST_BYTES
 
     def person(self, token: str) -> int:
         written, _, secret = token.partition("-")
         if not (written.isascii() and written.isdecimal() and len(written) <= len(str(MOST))):
             raise NotEnrolledError
-        result, asked = int(written), _digest(int(written), secret)
-        kept = self._digests[result * _DIGEST_BYTES : (result + 1) * _DIGEST_BYTES]
-        if not hmac.compare_digest(kept, asked):
+        result = int(written)
+        if not hmac.compare_digest(self.digest(result), _digest(result, secret)):
             raise NotEnrolledError
         return result
 
     @staticmethod
     def read(path: Path, description: Description) -> Participants:
-        most, more = _FRONT + MOST * _DIGEST_BYTES + 1, "; ogive local devices makes it"
-        data = read_bytes(path, most, "the list of who may report", more)
-        front, digests = data[:_FRONT], data[_FRONT:]
-        if not front.startswith(_MAGIC) or len(front) < _FRONT or len(digests) % _DIGEST_BYTES:
-            raise ParameterError(f"{plain(path)} is no list of who may report; ogive local devices makes one")
-        result = Participants(digests)
-        if front != _MAGIC + description.digest or len(result) > description.participants:
+        front, which = _MAGIC + description.digest, "list of who may report"
+        result = Participants(read_digests(path, front, MOST, what=which, maker="local", other="collection"))
+        if len(result) > description.participants:
             raise ParameterError(f"{plain(path)} is the list of another collection")
         return result
 
@@ -139,7 +125,7 @@ def equip(folder: Path, description: Description, *, count: int, hosts: tuple[st
 
 
 def _digest(person: int, secret: str) -> bytes:
-    return digest(HashDomain.LOCAL_ENROLLED, number(person), secret.encode(), length=_DIGEST_BYTES)
+    return digest(HashDomain.LOCAL_ENROLLED, number(person), secret.encode(), length=DIGEST_BYTES)
 
 
 # --- Sending reports that were made on a device

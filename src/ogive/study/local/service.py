@@ -66,12 +66,12 @@ class ReleasedFile:
         self._path = path
         self._one = threading.Lock()
         self._known: tuple[int, int] | None = None
-        self._found: dict[str, Any] | None = None
+        self._result: dict[str, Any] | None = None
         self._released: Released | None = None
 
     def find(self, name: str) -> dict[str, Any] | None:
         self.pictured()
-        return self._found if name == NAME else None
+        return self._result if name == NAME else None
 
     def pictured(self) -> dict[str, Released]:
         """The estimate by its name, as a page shows it; drawn anew where the file was replaced."""
@@ -85,12 +85,12 @@ class ReleasedFile:
         try:
             about = self._path.stat()
         except OSError:
-            self._known = self._found = self._released = None
+            self._known = self._result = self._released = None
             return
         if self._known == (about.st_mtime_ns, about.st_size):
             return
         self._known = (about.st_mtime_ns, about.st_size)
-        self._found = self._released = None
+        self._result = self._released = None
         try:
             with self._path.open("rb") as file:
                 result = json.loads(file.read(_MOST))
@@ -101,7 +101,7 @@ class ReleasedFile:
         if estimate.provenance is None or estimate.provenance.trust != "local":
             LOG.warning("%s is not shown: it is no estimate of local reports", plain(self._path))
             return
-        self._found, self._released = result, Released.of(result)
+        self._result, self._released = result, Released.of(result)
 
 
 # --- Pages for owners, with a form that makes their report, and of the status
@@ -182,10 +182,10 @@ def owners_page(description: Description) -> str:
     )  # fmt: skip
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
-    lead = f"{told['uploads']:,} of {told['participants']:,} participants have reported."
-    parts = [by_hour("Reports", "reports", told["uploads_by_hour"]), *drawn(released)]
-    return study_page(told, lead, parts, f"Each report costs its owner {told['privacy']}.", what="Collection")
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
+    lead = f"{status['uploads']:,} of {status['participants']:,} participants have reported."
+    parts = [by_hour("Reports", "reports", status["uploads_by_hour"]), *drawn(released)]
+    return study_page(status, lead, parts, f"Each report costs its owner {status['privacy']}.", what="Collection")
 
 
 def _form(description: Description) -> Html:
@@ -286,7 +286,7 @@ class LocalService(Taking):
     async def _client(self, request: Request) -> Response:
         return Response(client(), media_type="text/javascript")
 
-    def told(self, kept: object = None) -> dict[str, Any]:
+    def public(self, stored: object = None) -> dict[str, Any]:
         description = self._description
         return {
             "study": description.id,
@@ -300,7 +300,7 @@ class LocalService(Taking):
         }
 
     async def _status_page(self, request: Request) -> Response:
-        return html(self.page(self.told(), await run_in_threadpool(self._released.pictured)))
+        return html(self.page(self.public(), await run_in_threadpool(self._released.pictured)))
 
     def result(self, name: str) -> dict[str, Any] | None:
         return self._released.find(name)
@@ -308,8 +308,8 @@ class LocalService(Taking):
     def fault(self) -> str | None:
         return None if self._reports.usable else FAILED
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
-        return {**self.counts, "uploads": told["uploads"], "store_bytes": told["bytes"]}
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
+        return {**self.counts, "uploads": status["uploads"], "store_bytes": status["bytes"]}
 
 
 # --- The process that takes the reports of a collection

@@ -2,7 +2,7 @@
 
 The relay carries messages that it cannot read; it sees who writes to whom and how much. People and the aggregator are
 state machines from bytes to bytes (`Person`, `Collector`). The aggregator runs beside the relay (`collect`); people
-connect to it by any `Channel` (`take_part`), such as a WebSocket (`study.pairs.websocket`). Everything that all have
+connect to it by any `Channel` (`take_part`), such as a WebSocket (`study.pairs.joining`). Everything that all have
 to agree on is in a `PairsStudy`, which nobody takes from anybody else.
 
 A person who leaves, stalls or sends what does not belong costs the pair at hand and no other, and may come back. People
@@ -15,8 +15,8 @@ Source:
     `ustatistics.md`, 7.1; `crypto.md`, section 10.
 """
 
-from ogive.study.pairs.collector import Collected, Collector, History, Person
-from ogive.study.pairs.relay import Relay, collect, take_part
-from ogive.study.pairs.study import Channel, PairsStudy
+from ogive.study.pairs.collector import Collector, History, Person
+from ogive.study.pairs.relay import Channel, Relay, collect, take_part
+from ogive.study.pairs.study import Collected, PairsStudy
 
 __all__ = ["Channel", "Collected", "Collector", "History", "PairsStudy", "Person", "Relay", "collect", "take_part"]

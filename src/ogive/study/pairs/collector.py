@@ -21,14 +21,13 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.core.arrays import Bool, Int64
-from ogive.crypto.circuits import separate
 from ogive.crypto.domains import number as written
 from ogive.crypto.semi_honest import read_bits, write_bits
 from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator, PairParty, PairSettings, Step, drawn_bits
 from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Note, Reader, Suite, read_header, read_signed, sign
 from ogive.errors import PeerError
 from ogive.pairs.designs import Design, met_anew
-from ogive.study.pairs.study import MOST_PASSES, PairsStudy
+from ogive.study.pairs.study import MOST_PASSES, Collected, PairsStudy
 
 # --- What everybody is told before each further pass
 #
@@ -54,6 +53,13 @@ class Departures:
     gone: Bool
     begun: Bool
 
+    @staticmethod
+    def read(number: int, data: bytes, study: PairsStudy, earlier: int) -> Departures:
+        """The inverse of `write_pass`, where there were so far a number of pairs."""
+        users = study.design.users
+        bits = read_bits(data[SEED_BYTES:], users + earlier)
+        return Departures(number, data[:SEED_BYTES], bits[:users], bits[users:])
+
     def pairs(self, study: PairsStudy, earlier: Int64) -> Int64:
         """The pairs of the pass, shape (new pairs, 2), after all pairs so far."""
         free = free_pairs(study, earlier, self.begun)
@@ -66,15 +72,15 @@ class Departures:
         return sign(header.message(write_pass(self)), key)
 
 
-def write_pass(told: Departures) -> bytes:
+def write_pass(departures: Departures) -> bytes:
     """What is told before a pass as bytes: the seed, who is gone, and which pairs had begun."""
-    return told.seed + write_bits(np.concatenate([told.gone, told.begun]))
+    return departures.seed + write_bits(np.concatenate([departures.gone, departures.begun]))
 
 
 def free_pairs(study: PairsStudy, pairs: Int64, begun: Bool) -> Int64:
     """In how many more pairs each user may be, shape (users,): a pair that had begun counts as taken part in."""
-    taken = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
-    return np.asarray(np.maximum(study.agreed - taken, 0))
+    begun_pairs = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
+    return np.asarray(np.maximum(study.agreed - begun_pairs, 0))
 
 
 class DeparturesReader:
@@ -93,10 +99,9 @@ class DeparturesReader:
             self._inbox, data, public=lambda _: self._study.aggregator, kind=_KIND, session=_SESSION,
             round=_KIND + self._next, longest=SEED_BYTES - (-(users + first) // 8),
         )  # fmt: skip
-        bits = read_bits(body[SEED_BYTES:], users + first)
+        departures = Departures.read(self._next, body, self._study, first)
         self._inbox.mark(header)
-        told = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
-        new = told.pairs(self._study, self._pairs)
+        new = departures.pairs(self._study, self._pairs)
         self._pairs = np.concatenate([self._pairs, new])
         self._next += 1
         return new, first
@@ -157,43 +162,15 @@ class History:
 
 
 def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
-    users, pairs = study.design.users, study.design.pairs
-    results = []
+    pairs = study.design.pairs
+    results: list[Departures] = []
     for number, data in enumerate(written):
-        reader = Reader(data, "kept pass")
-        seed = reader.take(SEED_BYTES)
-        bits = read_bits(reader.take(reader.left), users + len(pairs))
-        told = Departures(number, seed, bits[:users], bits[users:])
-        pairs = np.concatenate([pairs, told.pairs(study, pairs)])
-        results.append(told)
+        results.append(Departures.read(number, data, study, len(pairs)))
+        pairs = np.concatenate([pairs, results[-1].pairs(study, pairs)])
     return results
 
 
 # --- The aggregator, which goes through all pairs
-
-
-@dataclass(frozen=True, eq=False)
-class Collected:
-    """What became of all pairs.
-
-    Fields:
-        study: Which one.
-        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
-        outputs: Output bits by number of the pair.
-        lost: Why there are none, by number of the pair.
-        gone: Whether each user is not there, shape (users,).
-    """
-
-    study: PairsStudy
-    pairs: Int64
-    outputs: dict[int, Bool]
-    lost: dict[int, str]
-    gone: Bool
-
-    def values(self, pair: int) -> dict[str, int]:
-        """Outputs of a pair as whole numbers, by name."""
-        ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
-        return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
 
 
 @dataclass(frozen=True)
@@ -217,7 +194,7 @@ class Collector:
         deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
             nobody is waited for.
         earlier: What an aggregator that ended before has stored.
-        random: Gives so many random bytes.
+        random: Gives the wanted number of random bytes.
     """
 
     def __init__(
@@ -247,16 +224,17 @@ class Collector:
         self._outputs: dict[int, Bool] = {}
         self._lost: dict[int, str] = {}
         self._started = False
-        self._over = False
+        self.over = False
+        """Whether no pair begins any more, and none is at hand."""
         self._changes = History()
         if earlier is not None:
             self._resume(earlier)
 
     def _resume(self, earlier: History) -> None:
         first = 0
-        for told in earlier.passes:
+        for departures in earlier.passes:
             first = len(self._pairs)
-            self._pairs = np.concatenate([self._pairs, told.pairs(self.study, self._pairs)])
+            self._pairs = np.concatenate([self._pairs, departures.pairs(self.study, self._pairs)])
         self._passes = list(earlier.passes)
         self._waiting = [number for number in range(first, len(self._pairs)) if number not in earlier.pairs]
         self._begun = np.zeros(len(self._pairs), np.bool_)
@@ -278,11 +256,6 @@ class Collector:
     def everybody(self) -> bool:
         """Whether everybody is there, or was."""
         return len(self._been) == self.study.design.users
-
-    @property
-    def over(self) -> bool:
-        """Whether no pair begins any more, and none is at hand."""
-        return self._over
 
     @property
     def until(self) -> float | None:
@@ -309,8 +282,8 @@ class Collector:
         """Somebody is there, perhaps again, and is told of the passes so far."""
         self._here.add(user)
         self._been.add(user)
-        told = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
-        return told + self._go_on(now)
+        passes = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
+        return passes + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
         """Begin with those who are there."""
@@ -336,14 +309,14 @@ class Collector:
         if pair is None:
             raise PeerError("the message is of no pair that is at hand")
         try:
-            said = pair.aggregator.receive(data)
+            messages = pair.aggregator.receive(data)
         except PeerError:
             if not pair.aggregator.over:
                 raise
             self._give_up(header.study, "what one of them sent was malformed")
             return self._go_on(now)
         if pair.aggregator.outputs is None:
-            return said
+            return messages
         self._outputs[pair.number] = pair.aggregator.outputs
         self._changes.pairs[pair.number] = Met(outputs=pair.aggregator.outputs)
         self._close(header.study)
@@ -357,19 +330,19 @@ class Collector:
         return self._go_on(now)
 
     def _go_on(self, now: float) -> list[Outgoing]:
-        if not self._started or self._over:
+        if not self._started or self.over:
             return []
         late = self._deadline is not None and now >= self._deadline
-        said = [] if late else list(self._invitations(now))
+        messages = [] if late else list(self._invitations(now))
         if self._open:
-            return said
+            return messages
         again = [] if late else self._pair_anew()
         if again:
             return again + self._go_on(now)
         if late or self._deadline is None or self._complete:
-            self._over = True
+            self.over = True
             self._lose_waiting()
-        return said
+        return messages
 
     @property
     def _complete(self) -> bool:
@@ -400,18 +373,18 @@ class Collector:
         """Draw who meets whom in a further pass, and tell everybody who is there; nothing if nobody can meet."""
         if len(self._passes) == MOST_PASSES:
             return []
-        told = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
-        new = told.pairs(self.study, self._pairs)
+        departures = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
+        new = departures.pairs(self.study, self._pairs)
         if not len(new):
             return []
         self._lose_waiting()
-        self._passes.append(told)
-        self._changes.passes.append(told)
+        self._passes.append(departures)
+        self._changes.passes.append(departures)
         self._waiting = list(range(len(self._pairs), len(self._pairs) + len(new)))
         self._pairs = np.concatenate([self._pairs, new])
         self._begun = np.concatenate([self._begun, np.zeros(len(new), np.bool_)])
         there = [user + 1 for user in sorted(self._here)]
-        return [(to, told.message(self.study, receiver=to, key=self.key)) for to in there]
+        return [(to, departures.message(self.study, receiver=to, key=self.key)) for to in there]
 
     def _lose_waiting(self) -> None:
         """Give up the pairs that wait: one of each is not there, or time is up."""
@@ -455,7 +428,7 @@ class Person:
         note: As for `PairParty`; how many pairs are spent is noted too, so that who was started again gives no more
             halves than it agreed to.
         noise: Names of the inputs that are noise.
-        random: Gives so many random bytes.
+        random: Gives the wanted number of random bytes.
     """
 
     def __init__(
@@ -499,9 +472,9 @@ class Person:
         if self._at_hand is None or self._at_hand[0] != header.study:
             raise PeerError("the message is of no pair that is at hand")
         party = self._at_hand[1]
-        said = party.receive(data)
+        messages = party.receive(data)
         self.given += party.spent
-        return said
+        return messages
 
     def close(self) -> None:
         """Give up the pair at hand."""
@@ -517,11 +490,11 @@ class Person:
             settings, self.user + 1, self._bits(settings, garbles=garbles), key=self.key, note=self._noted,
             random=self._random,
         )  # fmt: skip
-        said = party.receive(invitation)
+        messages = party.receive(invitation)
         self.close()
         del self._pairs[settings.digest]
         self._at_hand = (settings.digest, party)
-        return said
+        return messages
 
     @property
     def _agreed(self) -> int:

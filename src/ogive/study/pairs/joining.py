@@ -1,38 +1,132 @@
-"""One person of a study of people: pays from a ledger of its own, and takes part until the study is over.
+"""One person of a study of people: pays from a ledger of its own, and takes part until the study is over, by WebSocket.
 
 The whole price is in the ledger before anything leaves the person's machine, however many pairs come about. What the
 person gave is noted beside the ledger (`LEDGER.pairs`), so that a person who is started again gives no half twice; a
 person whose notes were lost, or are older ones, takes part in nothing.
+
+Needs the extra `serve`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
+import ssl
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from starlette.types import Scope
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from ogive.core.arrays import Int64
-from ogive.errors import DataError, PeerError, RefusalError, ReleaseMismatchError, plain
+from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Ledger, Reservation
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, PairsQuery
+from ogive.privacy import Adjacency
+from ogive.queries import PairsQuery
 from ogive.records import Records
+from ogive.study.course import Own, OwnOpening, check_budget, payment_of
 from ogive.study.document import PeopleStudy
 from ogive.study.https import believing, read_address
-from ogive.study.pairs import Channel, Person, take_part
-from ogive.study.pairs.terms import Meeting
-from ogive.study.pairs.websocket import connect as open_channel
-from ogive.study.paying import check_budget, payment_of
-from ogive.study.store import Kept, Store
-from ogive.trust.base import Opening, TrustModel
+from ogive.study.pairs import Channel, Person, Relay, take_part
+from ogive.study.pairs.relay import FRONT_BYTES
+from ogive.study.pairs.study import Meeting, PairsStudy
+from ogive.study.store import Store, next_number
 from ogive.trust.models import PairsOptions
+
+# --- WebSockets as channels: a person's end, and the relay's end at a Starlette service
+
+_SERVER_ERROR = 500
+
+
+def endpoint(relay: Relay, known: Callable[[Scope], None] = lambda _: None) -> Callable[[WebSocket], Awaitable[None]]:
+    """Serves the people of a relay, each at a WebSocket."""
+
+    async def serve(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await relay.serve(_Served(websocket), lambda: known(websocket.scope))
+
+    return serve
+
+
+def largest_frame(study: PairsStudy) -> int:
+    """Bytes of the longest frame, which a service has to take and no more."""
+    return FRONT_BYTES + study.longest
+
+
+async def open_channel(url: str, study: PairsStudy, context: ssl.SSLContext | None = None) -> Channel:
+    try:
+        return _Connected(
+            await open_websocket(url, ssl=context, max_size=largest_frame(study), compression=None, proxy=None)
+        )
+    except InvalidURI:
+        raise ParameterError(f"{plain(url)} is no address of a service") from None
+    except ssl.SSLCertVerificationError as problem:
+        raise PeerError(f"the service's certificate is not valid ({plain(problem.verify_message)})") from None
+    except InvalidHandshake as problem:
+        status = getattr(getattr(problem, "response", None), "status_code", _SERVER_ERROR)
+        if status < _SERVER_ERROR:
+            raise PeerError(f"what answers at this address is no service of pairs: it says {status}") from None
+        raise ConnectionError(str(problem)) from None
+    except (OSError, TimeoutError) as problem:
+        raise ConnectionError(str(problem)) from None
+
+
+class _Connected:
+    """A person's end."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    async def receive(self) -> bytes | None:
+        try:
+            frame = await self._connection.recv(decode=False)
+        except (ConnectionClosed, OSError):
+            return None
+        return bytes(frame)
+
+    async def send(self, frame: bytes) -> None:
+        try:
+            await self._connection.send(frame)
+        except ConnectionClosed as problem:
+            raise ConnectionError(str(problem)) from None
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+class _Served:
+    """The relay's end."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+
+    async def receive(self) -> bytes | None:
+        result = await self._websocket.receive()
+        if result["type"] != "websocket.receive":
+            return None
+        frame: bytes | None = result.get("bytes")
+        return b"" if frame is None else frame  # a text is no frame
+
+    async def send(self, frame: bytes) -> None:
+        try:
+            await self._websocket.send_bytes(frame)
+        except (WebSocketDisconnect, RuntimeError) as problem:
+            raise ConnectionError(str(problem)) from None
+
+    async def close(self) -> None:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it is closed
+            await self._websocket.close()
+
 
 # --- Notes of what a person gave, which its ledger counts, so that older ones are found out
 #
@@ -41,7 +135,7 @@ from ogive.trust.models import PairsOptions
 # older lose what the ledger knows them by, so that trying again changes nothing.
 
 _IDENTITY, _COUNT = "identity", "count"
-_VALUE_BYTES, _COUNT_BYTES = 16, 8
+_VALUE_BYTES = 16
 _IDENTITY_NUMBER = 1
 
 
@@ -52,19 +146,19 @@ class Notes:
         self._store = store
         self._paid = paid
         fresh = os.urandom(_VALUE_BYTES)
-        with store.write() as kept:
-            self._identity = kept.put_new(_IDENTITY, fresh) or fresh
-            count = _counted(kept)
+        with store.write() as entries:
+            self._identity = entries.put_new(_IDENTITY, fresh) or fresh
+            count = next_number(entries, _COUNT)
         self._bind(_IDENTITY_NUMBER, self._identity)
         self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))  # before anybody is met
 
     def note(self, token: bytes, value: bytes) -> bytes | None:
         """Note a value for good unless the token has one, and say which it had; None for none."""
-        with self._store.write() as kept:
-            if kept.get(_IDENTITY) != self._identity:
+        with self._store.write() as entries:
+            if entries.get(_IDENTITY) != self._identity:
                 raise self._others()
-            earlier = kept.put_new(f"note/{token.hex()}", value)
-            count = 0 if earlier is not None else _counted(kept)
+            earlier = entries.put_new(f"note/{token.hex()}", value)
+            count = 0 if earlier is not None else next_number(entries, _COUNT)
         if earlier is None:
             self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))
         return earlier
@@ -73,8 +167,8 @@ class Notes:
         try:
             self._paid.bind(number, value)
         except ReleaseMismatchError:
-            with self._store.write() as kept:
-                kept.drop_one(_IDENTITY)
+            with self._store.write() as entries:
+                entries.drop_one(_IDENTITY)
             raise self._others() from None
 
     def _others(self) -> PeerError:
@@ -82,12 +176,6 @@ class Notes:
             f"the notes {plain(self._store.words)} are not those that belong to this ledger, or older ones, so what "
             "was given is not known; this person takes part no more"
         )
-
-
-def _counted(kept: Kept) -> int:
-    count = int.from_bytes(kept.get(_COUNT) or b"", "little") + 1
-    kept.put(_COUNT, count.to_bytes(_COUNT_BYTES, "little"))
-    return count
 
 
 # --- One person, until the study is over
@@ -100,20 +188,17 @@ _LATE_SECONDS = 120.0
 """How long after the deadline a person waits to be told that the study is over."""
 
 
-class OwnRecord(TrustModel):
+class OwnRecord(Own):
     """The record of one person, as what pays for its pairs."""
 
     options_type = PairsOptions
 
     def __init__(self, meeting: Meeting, record: Any) -> None:
-        self.options: PairsOptions = PairsOptions()
+        super().__init__(meeting.study)
         self._meeting = meeting
         self.row: Int64 = Records.of(record).aggregate(meeting.query.rows)
         if len(self.row) != 1:
             raise DataError(f"a person takes part with one record, got {len(self.row)}")
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._meeting.study.unit
 
     def count(self) -> int:
         return len(self.row)
@@ -132,20 +217,16 @@ class OwnRecord(TrustModel):
         return sum(1 << int(place) for place in np.flatnonzero(bits[0]))
 
 
-class OwnPairs(Opening[PairsQuery]):
-    """A person's part of one release; its noise is drawn in each pair, and nothing follows from the secret."""
+class OwnPairs(OwnOpening[PairsQuery]):
+    """Pairs in each of which noise is drawn; nothing follows from the secret."""
 
     def __init__(self, record: OwnRecord, adjacency: Adjacency, secret: bytes) -> None:
+        super().__init__(secret)
         self._record = record
         self._adjacency = adjacency
-        self.secret = secret
 
     def context(self, query: PairsQuery) -> bytes:
         return query.digest(self._record.row, self._adjacency)
-
-    def answer(self, query: PairsQuery) -> Answer:
-        """A single person has no answer."""
-        raise NotImplementedError("pairs answer, and no person alone")
 
 
 def join(
@@ -172,8 +253,7 @@ def join(
         raise RefusalError(f"no pair of this study begins after {study.deadline.isoformat()}; nothing was sent")
     meeting = Meeting.of(study)
     own = OwnRecord(meeting, record)
-    notes = Store(f"{ledger}{NOTES}")
-    notes.hold()
+    notes = Store.held(f"{ledger}{NOTES}")
     try:
         noted = Notes(notes, _pay(meeting, own, ledger))
         person = Person(meeting.protocol, number - 1, {"values": own.entered}, key=key, note=noted.note)

@@ -16,24 +16,105 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from enum import IntEnum
+from typing import Protocol
 
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import number as field
 from ogive.crypto.twoparty import AGGREGATOR, Outgoing
-from ogive.crypto.wire import read_header
+from ogive.crypto.wire import SIGNATURE_BYTES, Reader, read_header
 from ogive.errors import PeerError
-from ogive.study.pairs.collector import Collected, Collector, History, Person
-from ogive.study.pairs.study import (
-    ANSWER_BYTES,
-    CHALLENGE_BYTES,
-    NUMBER_BYTES,
-    Channel,
-    Frame,
-    PairsStudy,
-    answer,
-    check_answer,
-    pack,
-    read_user,
-    unpack,
-)
+from ogive.study.pairs.collector import Collector, History, Person
+from ogive.study.pairs.study import Collected, PairsStudy
+
+# --- Frames between a person and the relay
+#
+#     frame = type u8 | content
+#
+# The relay begins with 32 random bytes; a person answers with its number and its signature of them, so that nobody is
+# kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone, and
+# nothing depends on it but which pairs are tried.
+
+CHALLENGE_BYTES = 32
+NUMBER_BYTES = 4
+ANSWER_BYTES = NUMBER_BYTES + SIGNATURE_BYTES
+FRONT_BYTES = 1
+
+
+class Channel(Protocol):
+    """A connection that carries frames, such as a WebSocket."""
+
+    async def receive(self) -> bytes | None:
+        """The next frame, None once the other side has hung up."""
+
+    async def send(self, frame: bytes) -> None:
+        """Send a frame; waits while the other side takes none.
+
+        Raises:
+            ConnectionError: the connection is lost.
+        """
+
+    async def close(self) -> None:
+        """Hang up."""
+
+
+class Frame(IntEnum):
+    """Types of frames."""
+
+    CHALLENGE = 1
+    ANSWER = 2
+    MESSAGE = 3
+    ARRIVED = 4
+    LEFT = 5
+    UNKNOWN = 6
+    OVER = 7
+
+
+def pack(kind: Frame, content: bytes = b"") -> bytes:
+    return bytes([kind]) + content
+
+
+def unpack(frame: bytes, *, longest: int) -> tuple[Frame, bytes]:
+    if not frame or frame[0] not in list(Frame) or len(frame) > FRONT_BYTES + longest:
+        raise PeerError(f"a frame must be of a known type, with at most {longest} bytes, got {len(frame)} bytes")
+    return Frame(frame[0]), frame[FRONT_BYTES:]
+
+
+def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:
+    return number.to_bytes(NUMBER_BYTES, "little") + key.sign(_signed(study, number, challenge))
+
+
+def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
+    reader = Reader(content, "answer to the relay")
+    number, signature = reader.number(NUMBER_BYTES), reader.take(SIGNATURE_BYTES)
+    reader.finish()
+    if number > len(study.people):
+        raise PeerError(f"there is no number {number} in this study")
+    public = study.people[number - 1] if number else study.aggregator
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(study, number, challenge))
+    except InvalidSignature:
+        raise PeerError(f"somebody who is not number {number} says so") from None
+    return number
+
+
+def read_user(study: PairsStudy, content: bytes) -> int:
+    reader = Reader(content, "word of the relay")
+    number = reader.number(NUMBER_BYTES)
+    reader.finish()
+    if not 1 <= number <= len(study.people):
+        raise PeerError(f"there is no person with number {number} in this study")
+    return number - 1
+
+
+def _signed(study: PairsStudy, number: int, challenge: bytes) -> bytes:
+    return digest(HashDomain.PAIRS_CONNECTION, study.digest, field(number), challenge)
+
+
+# --- The relay
 
 MOST_FROM_ONE = 8
 """Messages of one sender that may wait for one receiver; a pair has fewer."""
@@ -131,7 +212,6 @@ class Relay:
         return unpack(await self._aggregator.next(), longest=self.study.longest)
 
     def send(self, message: bytes) -> None:
-        """Carry a message of the aggregator."""
         self._forward(AGGREGATOR, message)
 
     async def finish(self) -> None:
@@ -268,15 +348,15 @@ async def _listen(person: Person, channel: Channel) -> bool:
     await channel.send(pack(Frame.ANSWER, answer(person.study, number, challenge, person.key)))
     while (frame := await channel.receive()) is not None:
         # what does not belong here changes nothing, and is not answered
-        said: list[Outgoing] = []
+        messages: list[Outgoing] = []
         with contextlib.suppress(PeerError):
             kind, message = unpack(frame, longest=person.study.longest)
             if kind is Frame.OVER:
                 return True
-            said = [] if kind is Frame.UNKNOWN else person.receive(message)
+            messages = [] if kind is Frame.UNKNOWN else person.receive(message)
         if kind is Frame.UNKNOWN:
             raise PeerError(f"the relay does not know this key as that of number {number} in its study")
-        for _, each in said:
+        for _, each in messages:
             await channel.send(pack(Frame.MESSAGE, each))
     return False
 
@@ -315,17 +395,17 @@ async def collect(
             async with asyncio.timeout(None if until is None else max(0.0, until - clock())):
                 frame = await relay.next()
         except TimeoutError:
-            said = collector.expire(clock()) if begun else collector.begin(clock())
+            messages = collector.expire(clock()) if begun else collector.begin(clock())
             begun = True
         else:
-            said = _take(collector, *frame, now=clock())
+            messages = _take(collector, *frame, now=clock())
             if not begun and collector.everybody:
                 begun = True
-                said += collector.begin(clock())
+                messages += collector.begin(clock())
         changes = collector.changes()
         if changes.pairs or changes.passes:
             await store(changes)
-        for _, message in said:
+        for _, message in messages:
             relay.send(message)
         await asyncio.sleep(0)  # whoever sends much keeps nobody else waiting
     collected = collector.collected

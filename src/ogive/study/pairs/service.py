@@ -23,99 +23,64 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
-from ogive.crypto.wire import Reader
 from ogive.errors import LedgerError, OgiveError, ParameterError
-from ogive.queries import Answer
 from ogive.showing.parts import say, table
 from ogive.study.common import LOG
 from ogive.study.document import PeopleStudy
-from ogive.study.frames import read_answer, write_answer
 from ogive.study.https.connections import beside, exact, is_known
 from ogive.study.https.pages import Released, Shell, drawn, release_link, study_page
 from ogive.study.https.service import listen, log_to_stderr, run
 from ogive.study.pairs import Collected, Collector, History, PairsStudy, Relay, collect
 from ogive.study.pairs.collector import Met, read_passes, write_pass
-from ogive.study.pairs.joining import PATH
-from ogive.study.pairs.terms import Meeting
-from ogive.study.pairs.websocket import endpoint, largest_frame
-from ogive.study.store import Kept, Store, begin
+from ogive.study.pairs.joining import PATH, endpoint, largest_frame
+from ogive.study.pairs.study import Meeting
+from ogive.study.store import Entries, OfPeople, Store, begin
 
-# --- The stored state: that pairs have begun, what became of each, and what came out
+# --- The stored state of pairs: what became of each, and what everybody was told before each further pass
 
-_BEGUN, _ANSWER, _OVER = "pairs/begun", "pairs/answer", "pairs/over"
 _PASS, _MET = "pairs/pass/", "pairs/met/"
 
 
-def keep(kept: Kept, changes: History) -> None:
-    for told in changes.passes:
-        kept.put(f"{_PASS}{told.number:08d}", write_pass(told))
+def store_changes(releases: OfPeople, changes: History) -> None:
+    for each in changes.passes:
+        releases.entries.put(f"{_PASS}{each.number:08d}", write_pass(each))
     if changes.pairs:
-        kept.put_new(_BEGUN, b"")
+        releases.begin()
     for number, met in changes.pairs.items():
-        kept.put(f"{_MET}{number:08d}", met.to_bytes())
+        releases.entries.put(f"{_MET}{number:08d}", met.to_bytes())
 
 
-def history(kept: Kept, protocol: PairsStudy) -> History:
-    passes = read_passes(protocol, [kept.get(name) or b"" for name in kept.names(_PASS)])
+def history(entries: Entries, protocol: PairsStudy) -> History:
+    passes = read_passes(protocol, [entries.get(name) or b"" for name in entries.names(_PASS)])
     outputs = next(iter(protocol.circuits.values())).outputs
     bits = sum(port.width for port in outputs)
-    pairs = {
-        int(name.removeprefix(_MET)): Met.from_bytes(kept.get(name) or b"", outputs=bits) for name in kept.names(_MET)
-    }
+    names = entries.names(_MET)
+    pairs = {int(name.removeprefix(_MET)): Met.from_bytes(entries.get(name) or b"", outputs=bits) for name in names}
     return History(passes, pairs)
-
-
-def end(kept: Kept, answer: Answer | None, reason: str) -> None:
-    if answer is None:
-        kept.put(_OVER, reason.encode())
-    else:
-        kept.put(_ANSWER, write_answer(answer))
-
-
-def answer(kept: Kept) -> Answer | None:
-    result = kept.get(_ANSWER)
-    return None if result is None else read_answer(Reader(result, "kept answer"))
-
-
-def ended(kept: Kept) -> str | None:
-    result = kept.get(_OVER)
-    return None if result is None else result.decode()
-
-
-def state_of(kept: Kept) -> str:
-    if kept.get(_ANSWER) is not None:
-        return "released"
-    if kept.get(_OVER) is not None:
-        return "over"
-    return "waiting for people" if kept.get(_BEGUN) is None else "running"
 
 
 # --- The page of the study
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
     counts = [("that were to compute", "pairs"), ("opened", "opened"), ("lost", "lost")]
+    rows = [(release_link(each), (each["state"], each["privacy"])) for each in status["releases"]]
     parts = [
-        table(
-            "Releases",
-            ("release", "state", "guarantee"),
-            [(release_link(each), (each["state"], each["privacy"])) for each in told["releases"]],
-            texts=(1, 2),
-        ),
-        None if told["reason"] is None else say(f"The study is over without a release: {told['reason']}."),
+        table("Releases", ("release", "state", "guarantee"), rows, texts=(1, 2)),
+        None if status["reason"] is None else say(f"The study is over without a release: {status['reason']}."),
         *drawn(released),
-        table("Pairs", ("pairs of people", "number"), [(words, (f"{told[name]:,}",)) for words, name in counts]),
+        table("Pairs", ("pairs of people", "number"), [(words, (f"{status[name]:,}",)) for words, name in counts]),
     ]
-    price = told["releases"][0]["privacy"]
+    price = status["releases"][0]["privacy"]
     foot = f"The release costs each person {price}, whatever comes of their pairs."
-    return study_page(told, _lead(told), parts, foot)
+    return study_page(status, _lead(status), parts, foot)
 
 
-def _lead(told: dict[str, Any]) -> str:
-    here = f"{told['here']:,} of {told['people']:,} people are connected."
-    if told["releases"][0]["state"] in ("released", "over"):
+def _lead(status: dict[str, Any]) -> str:
+    here = f"{status['here']:,} of {status['people']:,} people are connected."
+    if status["releases"][0]["state"] in ("released", "over"):
         return f"{here} No more pairs compute."
-    return f"{here} No pair begins after {told['deadline'].replace('T', ' ').replace('+00:00', ' UTC')}."
+    return f"{here} No pair begins after {status['deadline'].replace('T', ' ').replace('+00:00', ' UTC')}."
 
 
 # --- Relay and aggregator at one address
@@ -144,9 +109,9 @@ class PairsService(Shell):
         self._relay = Relay(meeting.protocol)
         self._failed = False
         left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
-        with store.write() as kept:
-            begin(kept, meeting.study, store.words)
-            earlier = history(kept, meeting.protocol)
+        with store.write() as entries:
+            begin(entries, meeting.study, store.words)
+            earlier = history(entries, meeting.protocol)
         self._collector = Collector(
             meeting.protocol, key=key, seconds=pair_seconds, deadline=time.monotonic() + max(0.0, left), earlier=earlier
         )
@@ -158,56 +123,51 @@ class PairsService(Shell):
     async def _collect(self) -> None:
         """Go through all pairs, unless that was done; what ends this by mistake is in the log, and in `/health`."""
         try:
-            with self._store.read() as kept:
-                state = state_of(kept)
-            if state in ("released", "over"):
+            if self.read()["state"] in ("released", "over"):
                 await self._relay.finish()
                 return
             await collect(
                 self._collector,
                 self._relay,
                 patience=self._patience,
-                store=lambda changes: self._stored(lambda kept: keep(kept, changes)),
+                store=lambda changes: self._stored(lambda releases: store_changes(releases, changes)),
                 keep=self._keep,
             )
         except Exception:
             self._failed = True
             LOG.exception("no more pairs compute; start the service again, and they go on")
 
-    async def _stored(self, write: Callable[[Kept], None]) -> None:
+    async def _stored(self, write: Callable[[OfPeople], None]) -> None:
         """Store something; where that fails everybody waits until it can be stored."""
         while True:
             try:
-                with self._store.write() as kept:
-                    write(kept)
+                with self._store.write() as entries:
+                    write(OfPeople(self._meeting.study, entries))
                 return
             except LedgerError as problem:
                 LOG.error("the state cannot be written, and is tried again: %s", problem)
                 await asyncio.sleep(PAUSE)
 
     async def _keep(self, collected: Collected) -> None:
-        result, reason = None, ""
         try:
-            result = self._meeting.answer(collected)
+            answers, reason = [self._meeting.answer(collected)], ""
         except OgiveError as problem:
-            reason = str(problem)
-        await self._stored(lambda kept: end(kept, result, reason))
+            answers, reason = [], str(problem)
+        await self._stored(lambda releases: releases.put_answers(0, answers) if answers else releases.end(0, reason))
         LOG.info("%d pairs were opened, %d lost; %s", len(collected.outputs), len(collected.lost), reason or "released")
 
-    def read(self) -> tuple[str, str | None]:
-        with self._store.read() as kept:
-            return state_of(kept), ended(kept)
+    def read(self) -> dict[str, Any]:
+        with self._store.read() as entries:
+            return OfPeople(self._meeting.study, entries).row(0)
 
-    def told(self, kept: tuple[str, str | None]) -> dict[str, Any]:
-        state, reason = kept
+    def public(self, stored: dict[str, Any]) -> dict[str, Any]:
         study, collected = self._meeting.study, self._collector.collected
-        (release,) = study.releases
         return {
             "study": study.name,
             "title": study.title,
             "digest": study.digest.hex(),
-            "releases": [{"name": release.name, "privacy": str(release.privacy), "state": state}],
-            "reason": reason,
+            "releases": [{name: stored[name] for name in ("name", "privacy", "state")}],
+            "reason": stored["reason"],
             "people": study.records,
             "here": self._collector.here,
             "pairs": len(collected.pairs),
@@ -217,11 +177,11 @@ class PairsService(Shell):
         }
 
     def result(self, name: str) -> dict[str, Any] | None:
-        with self._store.read() as kept:
-            results = answer(kept)
-        if results is None or name != self._meeting.study.releases[0].name:
+        with self._store.read() as entries:
+            answers = OfPeople(self._meeting.study, entries).answers(0)
+        if not answers or name != self._meeting.study.releases[0].name:
             return None
-        return self._meeting.estimate(results).to_dict()
+        return self._meeting.estimate(answers[0]).to_dict()
 
     def fault(self) -> str | None:
         return "no more pairs compute; start the service again" if self._failed else None
@@ -233,8 +193,7 @@ def serve(
     """Run the service with the key of the coordinator until the process is told to stop."""
     meeting = Meeting.of(study)
     listening = listen(folder, host, port)
-    store = Store(state)
-    store.hold()
+    store = Store.held(state)
     log_to_stderr()
     service = PairsService(meeting, key=key, store=store, patience=patience)
     LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])

@@ -1,24 +1,26 @@
-"""What everybody in a study of pairs knows beforehand, and the frames between a person and the relay."""
+"""What everybody in a study of pairs knows beforehand, and how the result is read of what pairs computed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
-from typing import Protocol
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+import numpy as np
 
-from ogive.core.arrays import Int64
-from ogive.crypto.circuits import Circuit
+from ogive.core.arrays import Bool, Int64
+from ogive.crypto.circuits import Circuit, separate
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.domains import number as field
 from ogive.crypto.twoparty import SEALED_BYTES, PairSettings, Participant, Step, body_bytes
-from ogive.crypto.wire import SIGNATURE_BYTES, Reader
-from ogive.errors import ParameterError, PeerError
+from ogive.errors import DataError, OgiveError, ParameterError
 from ogive.pairs.designs import Design
+from ogive.privacy import Loss
+from ogive.queries import Answer, PairsQuery, Query
+from ogive.releasing.release import drive
+from ogive.statistics.base import Estimate, settled
+from ogive.study.course import first_query, release_digest, terms_of, with_provenance
+from ogive.study.document import PeopleStudy
 
 MOST_PASSES = 64
 """Passes after the first."""
@@ -76,7 +78,6 @@ class PairsStudy:
 
     @cached_property
     def longest(self) -> int:
-        """Bytes of the longest message."""
         bodies = [body_bytes(circuit, step) for circuit in self.circuits.values() for step in Step]
         # each pair after the first pass needs a free place of two people, and MOST_PASSES bounds how often one is lost
         pairs = len(self.design) * (1 + MOST_PASSES)
@@ -89,85 +90,89 @@ class PairsStudy:
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
 
 
-# --- Frames between a person and the relay
-#
-#     frame = type u8 | content
-#
-# The relay begins with 32 random bytes; a person answers with its number and its signature of them, so that nobody is
-# kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone, and
-# nothing depends on it but which pairs are tried.
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """What became of all pairs.
 
-CHALLENGE_BYTES = 32
-NUMBER_BYTES = 4
-ANSWER_BYTES = NUMBER_BYTES + SIGNATURE_BYTES
-FRONT_BYTES = 1
+    Fields:
+        study: Which one.
+        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
+        outputs: Output bits by number of the pair.
+        lost: Why there are none, by number of the pair.
+        gone: Whether each user is not there, shape (users,).
+    """
 
+    study: PairsStudy
+    pairs: Int64
+    outputs: dict[int, Bool]
+    lost: dict[int, str]
+    gone: Bool
 
-class Channel(Protocol):
-    """A connection that carries frames, such as a WebSocket."""
-
-    async def receive(self) -> bytes | None:
-        """The next frame, None once the other side has hung up."""
-
-    async def send(self, frame: bytes) -> None:
-        """Send a frame; waits while the other side takes none.
-
-        Raises:
-            ConnectionError: the connection is lost.
-        """
-
-    async def close(self) -> None:
-        """Hang up."""
+    def values(self, pair: int) -> dict[str, int]:
+        """Outputs of a pair as whole numbers, by name."""
+        ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
+        return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
 
 
-class Frame(IntEnum):
-    """Types of frames."""
-
-    CHALLENGE = 1
-    ANSWER = 2
-    MESSAGE = 3
-    ARRIVED = 4
-    LEFT = 5
-    UNKNOWN = 6
-    OVER = 7
+# --- What follows from a study of people alone: the query, who meets whom, and the result of what pairs computed
 
 
-def pack(kind: Frame, content: bytes = b"") -> bytes:
-    return bytes([kind]) + content
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """What everybody in a study of people agrees on: the query, what all pairs cost a person, and who meets whom."""
+
+    study: PeopleStudy
+    query: PairsQuery
+    price: Loss
+    protocol: PairsStudy
+
+    @staticmethod
+    def of(study: PeopleStudy) -> Meeting:
+        """Follow a study as far as its release's query; who meets whom is drawn from the digest of the study."""
+        release = study.releases[0]
+        try:
+            query, price = first_query(study, release)
+            assert isinstance(query, PairsQuery), "people in pairs serve nothing else"
+            if query.classes:
+                raise ParameterError("a study of pairs has no public classes; ask for a statistic without a label")
+            columns = len(query.columns.columns)
+            design = query.drawn(np.zeros((study.records, columns), np.int64), seed=release_digest(study, 0))
+            query.check(design, design.degrees)
+            degrees = sorted({*design.degrees.tolist()} - {0})
+            circuits = {each: query.program(query.parts_of(each)).circuit for each in degrees}
+        except OgiveError as problem:
+            raise problem.prefixed(f"release {release.name}") from None
+        return Meeting(study, query, price, PairsStudy(design, circuits, study.people, study.coordinator))
+
+    def answer(self, collected: Collected) -> Answer:
+        """What came out at all pairs that were opened, in the order of their numbers."""
+        agreed = self.protocol.agreed
+        opened = sorted(collected.outputs)
+        if not opened:
+            raise DataError("no pair was opened")
+        self.query.check(Design(self.study.records, collected.pairs[opened]), agreed)
+        rows = []
+        for pair in opened:
+            ends = collected.pairs[pair]
+            values = collected.values(pair)
+            outputs = [values[f"kernel {place}"] for place in range(len(self.query.measure.kernels))]
+            rows.append([*ends.tolist(), self.query.parts_of(int(agreed[ends].max())), *outputs])
+        return Answer(np.array(rows, np.int64), (self.study.records,))
+
+    def estimate(self, answer: Answer) -> Estimate:
+        release = self.study.releases[0]
+        statistic = settled(release.statistic, self.study.unit)
+        return with_provenance(self.study, 0, drive(statistic, terms_of(self.study, release), _Holder(answer)))
 
 
-def unpack(frame: bytes, *, longest: int) -> tuple[Frame, bytes]:
-    if not frame or frame[0] not in list(Frame) or len(frame) > FRONT_BYTES + longest:
-        raise PeerError(f"a frame must be of a known type, with at most {longest} bytes, got {len(frame)} bytes")
-    return Frame(frame[0]), frame[FRONT_BYTES:]
+class _Holder:
+    """Nobody pays here: each person does, before it meets anybody."""
 
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
 
-def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:
-    return number.to_bytes(NUMBER_BYTES, "little") + key.sign(_signed(study, number, challenge))
+    def pay(self, loss: Loss, query: Query) -> None:
+        pass
 
-
-def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
-    reader = Reader(content, "answer to the relay")
-    number, signature = reader.number(NUMBER_BYTES), reader.take(SIGNATURE_BYTES)
-    reader.finish()
-    if number > len(study.people):
-        raise PeerError(f"there is no number {number} in this study")
-    public = study.people[number - 1] if number else study.aggregator
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(study, number, challenge))
-    except InvalidSignature:
-        raise PeerError(f"somebody who is not number {number} says so") from None
-    return number
-
-
-def read_user(study: PairsStudy, content: bytes) -> int:
-    reader = Reader(content, "word of the relay")
-    number = reader.number(NUMBER_BYTES)
-    reader.finish()
-    if not 1 <= number <= len(study.people):
-        raise PeerError(f"there is no person with number {number} in this study")
-    return number - 1
-
-
-def _signed(study: PairsStudy, number: int, challenge: bytes) -> bytes:
-    return digest(HashDomain.PAIRS_CONNECTION, study.digest, field(number), challenge)
+    def answer(self, query: Query) -> Answer:
+        return self._answer

@@ -39,11 +39,11 @@ from ogive.segments import BEGINNING, Place
 from ogive.study.common import LOG
 from ogive.study.document import ServersStudy
 from ogive.study.https import believing, read_address
+from ogive.study.https.mailbox import quiet_client
 from ogive.study.sealing import Arriving, disclose, enclose, envelope_bytes, sealing_key
-from ogive.study.servers.kept import end, ended, is_requested, refuse, untold
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.uploads import Relayed, Reports
-from ogive.study.store import Store
+from ogive.study.store import OfServers, Store
 
 LEADER = 0
 """Number of the server that takes uploads and asks the others."""
@@ -52,7 +52,7 @@ FINAL = (BudgetError, UnsupportedError, ParameterError, DataError, ReleaseMismat
 """After these a release is over; others pass."""
 
 _NONCE_BYTES = 16
-_LONGEST_SAID = 500
+_LONGEST_TEXT = 500
 
 
 def pack(fields: dict[str, Any], blobs: Sequence[bytes]) -> bytes:
@@ -74,9 +74,9 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     return fields, blobs
 
 
-def _heard(said: object) -> str:
+def _shown(text: object) -> str:
     """What another server says for people: on one line, cut short, and nothing that a terminal would obey."""
-    return plain("".join(each if each.isprintable() else " " for each in str(said)[:_LONGEST_SAID]))
+    return plain("".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST_TEXT]))
 
 
 def _enclosed(node: Node, message: bytes, receiver: int) -> bytes:
@@ -106,7 +106,7 @@ class Peer:
         return count
 
     def ask(
-        self, what: str, blobs: Sequence[bytes] = (), *, wanted: int = 0, **fields: Any
+        self, what: str, blobs: Sequence[bytes] = (), *, expected: int = 0, **fields: Any
     ) -> tuple[dict[str, Any], list[bytes]]:
         node, study = self._node, self._node.study
         request = pack({"ask": what, "nonce": secrets.token_hex(_NONCE_BYTES), **fields}, blobs)
@@ -115,10 +115,10 @@ class Peer:
         if result.get("to") != hashlib.sha256(request).hexdigest():
             raise PeerError(f"server {self.number} answered another request")
         if "refused" in result:
-            reason = f"server {study.servers[self.number].name}: {_heard(result['refused'])}"
+            reason = f"server {study.servers[self.number].name}: {_shown(result['refused'])}"
             raise UnsupportedError(reason) if result.get("final") else PeerError(reason)
-        if len(parts) != wanted:
-            raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {wanted} were expected")
+        if len(parts) != expected:
+            raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {expected} were expected")
         return result, parts
 
 
@@ -166,8 +166,7 @@ class Answering:
                 node.close_uploads(count)
                 return {}, []
             case {"ask": "names"}:
-                made = [self._outgoing(messages) for messages in node.names()]
-                return {}, [each for messages in made for each in messages]
+                return {}, [each for messages in node.names() for each in self._outgoing(messages)]
             case {"ask": "agree"}:
                 others = len(node.study.servers) - 1
                 rows = [blobs[start : start + others] for start in range(0, len(blobs), others)]
@@ -181,7 +180,7 @@ class Answering:
             case {"ask": "answer", "release": int(release), "query": int(query)}:
                 return {}, [node.answer(release, query)]
             case {"ask": "over", "release": int(release), "reason": reason}:
-                node.end(release, f"server {node.study.servers[LEADER].name}: {_heard(reason)}")
+                node.end(release, f"server {node.study.servers[LEADER].name}: {_shown(reason)}")
                 return {}, []
             case {"ask": "opened", "release": int(release), "query": int(query)}:
                 node.opened(release, query, blobs)
@@ -190,13 +189,13 @@ class Answering:
 
     def _outgoing(self, messages: Messages) -> list[bytes]:
         """One blob for every other server in order, empty where there is no message; for server 0 as it is."""
-        made = []
+        results = []
         for receiver in range(len(self._node.study.servers)):
             if receiver == self._node.number:
                 continue
             message = messages.get(receiver, b"")
-            made.append(_enclosed(self._node, message, receiver) if message and receiver != LEADER else message)
-        return made
+            results.append(_enclosed(self._node, message, receiver) if message and receiver != LEADER else message)
+        return results
 
     def _incoming(self, blobs: Sequence[bytes]) -> list[bytes]:
         """The messages of every other server in order, those that are none left out."""
@@ -232,16 +231,11 @@ class HttpsCarrier:
 
     def __init__(self, study: ServersStudy, number: int, url: str, *, authority: Path | None) -> None:
         read_address(url, "a server")
-        context = believing(authority)
         self._url = f"{url.rstrip('/')}/v1/tasks/{study.digest.hex()}/preparation_jobs"
         self._name = url
         self._study, self._number = study, number
-        self._client = httpx.Client(
-            verify=context,
-            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
-            headers={"Accept-Encoding": "identity"},
-            trust_env=False,
-        )
+        self._client = quiet_client(believing(authority))
+        self._client.timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
 
     def carry(self, envelope: bytes) -> bytes:
         waited = broken = 0
@@ -262,8 +256,8 @@ class HttpsCarrier:
     def _read(self, response: httpx.Response) -> bytes:
         """The body of a response, of which nothing more is kept than the server signed, and nothing is unpacked."""
         if response.status_code != httpx.codes.OK:
-            said = next(response.iter_raw(), b"")[:_LONGEST_REFUSAL].decode(errors="replace")
-            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(said)}")
+            text = next(response.iter_raw(), b"")[:_LONGEST_REFUSAL].decode(errors="replace")
+            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(text)}")
         arriving = Arriving(self._bytes_of)
         end = time.monotonic() + ANSWER_SECONDS
         for some in response.iter_raw():
@@ -307,7 +301,7 @@ class Leader:
         self._peers = peers
         self._uploads = node.uploads
         self._places: dict[int, tuple[Place, int]] = {}
-        self._told_ended: set[int] = set()
+        self._announced: set[int] = set()
         self._threads = ThreadPoolExecutor(len(peers) + 1)
 
     @property
@@ -322,10 +316,11 @@ class Leader:
         """Go on with what was asked for; False if there is nothing to do."""
         self._tell()
         for number, release in enumerate(self.study.releases):
-            with self._store.read() as kept:
-                asked = is_requested(kept, release.name) and ended(kept, release.name) is None
-            if asked and self.node.estimate(number) is None:
-                if self._has_too_few(release.name):
+            with self._store.read() as entries:
+                releases = OfServers(self.study, entries)
+                waits = releases.is_requested(number) and releases.over(number) is None
+            if waits and self.node.estimate(number) is None:
+                if self._has_too_few(number):
                     continue
                 try:
                     self._form()
@@ -333,8 +328,8 @@ class Leader:
                         self._answer(number, step.number)
                 except FINAL as problem:
                     LOG.warning("release %s is over: %s", release.name, problem)
-                    with self._store.write() as kept:
-                        end(kept, release.name, str(problem))
+                    with self._store.write() as entries:
+                        OfServers(self.study, entries).end(number, str(problem))
                 return True
         self._tell_ended()
         return False
@@ -344,15 +339,15 @@ class Leader:
 
     # the steps
 
-    def _has_too_few(self, name: str) -> bool:
+    def _has_too_few(self, release: int) -> bool:
         """Whether uploads go on, since there are too few for a release, which nobody has paid for then."""
         count, least = len(self._uploads), self.study.min_uploads
         if self.node.closed is not None or count >= least:
             return False
         reason = f"uploads: {count}, min_uploads of the study: {least}; uploads go on, and nothing was spent"
-        LOG.warning("release %s is refused: %s", name, reason)
-        with self._store.write() as kept:
-            refuse(kept, name, reason)
+        LOG.warning("release %s is refused: %s", self.study.releases[release].name, reason)
+        with self._store.write() as entries:
+            OfServers(self.study, entries).refuse(release, reason)
         return True
 
     def _relay(self, peer: Peer) -> bool:
@@ -387,8 +382,8 @@ class Leader:
         self.relay()
         self._others(lambda peer: peer.ask("close", count=count))
         servers = len(self.study.servers)
-        wanted = len(self.study.collected) * (servers - 1)
-        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names", wanted=wanted)[1])
+        expected = len(self.study.collected) * (servers - 1)
+        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names", expected=expected)[1])
         sent = [
             _sent(messages, [blobs[number * (servers - 1) :][: servers - 1] for blobs in others], servers)
             for number, messages in enumerate(own)
@@ -401,14 +396,14 @@ class Leader:
         """Let all servers prepare and answer a query, and open the sum."""
         own, others = self._everywhere(
             lambda: self.node.begin(release, query),
-            lambda peer: peer.ask("begin", wanted=len(self._peers), release=release, query=query)[1],
+            lambda peer: peer.ask("begin", expected=len(self._peers), release=release, query=query)[1],
         )
         done = False
         while not done:
             own, others, done = self._exchange(_sent(own, others, len(self.study.servers)))
         answer, answers = self._everywhere(
             lambda: self.node.answer(release, query),
-            lambda peer: peer.ask("answer", wanted=1, release=release, query=query)[1][0],
+            lambda peer: peer.ask("answer", expected=1, release=release, query=query)[1][0],
         )
         self.node.opened(release, query, [answer, *answers])
         LOG.info("release %s: query %d is opened", self.study.releases[release].name, query + 1)
@@ -416,29 +411,29 @@ class Leader:
 
     def _tell(self) -> None:
         """Tell the other servers all answers to what was opened, so that they have the sums, too."""
-        with self._store.read() as kept:
-            result = untold(kept)
-        for release, query, messages in result:
+        with self._store.read() as entries:
+            undelivered = OfServers(self.study, entries).undelivered()
+        for release, query, messages in undelivered:
             self._others(partial(Peer.ask, what="opened", blobs=messages, release=release, query=query))
-            with self._store.write() as kept:
-                kept.drop_one(f"untold/{release}/{query}")
+            with self._store.write() as entries:
+                OfServers(self.study, entries).delivered(release, query)
 
     def _tell_ended(self) -> None:
         """Tell the other servers which releases are over, and why; again after a restart."""
-        for number, release in enumerate(self.study.releases):
-            if number in self._told_ended:
+        for number in range(len(self.study.releases)):
+            if number in self._announced:
                 continue
-            with self._store.read() as kept:
-                reason = ended(kept, release.name)
+            with self._store.read() as entries:
+                reason = OfServers(self.study, entries).over(number)
             if reason is not None:
                 self._others(partial(Peer.ask, what="over", release=number, reason=reason))
-                self._told_ended.add(number)
+                self._announced.add(number)
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
         """One round of messages; also whether it was the last."""
         (own, done), result = self._everywhere(
             lambda: self.node.take([blob for blob in _received(sent, 0) if blob]),
-            lambda peer: peer.ask("take", _received(sent, peer.number), wanted=len(self._peers)),
+            lambda peer: peer.ask("take", _received(sent, peer.number), expected=len(self._peers)),
         )
         if any(fields.get("done") != done for fields, _ in result):
             raise PeerError("the servers are not at the same step; all begin anew")

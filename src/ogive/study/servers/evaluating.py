@@ -30,7 +30,8 @@ from ogive.study.common import LOG
 from ogive.study.document import ServersStudy
 from ogive.study.sealing import unseal
 from ogive.study.servers.uploads import CREDENTIAL_BYTES, Enrolled
-from ogive.trust.servers.clients import Parts, Singles, added
+from ogive.trust.modulus import added
+from ogive.trust.servers.clients import Parts, Singles
 
 # --- Opened uploads: parts decrypted and checked, in one Parquet file for each aggregate
 #
@@ -60,12 +61,12 @@ def open_uploads(
     try:
         writers = [_writer(half, form) for half, form in zip(halves, forms, strict=True)]
         try:
-            kept = total = 0
+            good = total = 0
             for rows, count in _opened(study, server, parts, forms, key, enrolled):
-                kept, total = kept + len(rows[0]), total + count
+                good, total = good + len(rows[0]), total + count
                 for writer, form, some in zip(writers, forms, rows, strict=True):
                     writer.write_table(_table(form, some))
-                LOG.info("opened %d uploads, kept %d", total, kept)
+                LOG.info("opened %d uploads, kept %d", total, good)
         finally:
             for writer in writers:
                 writer.close()
@@ -180,9 +181,9 @@ def _table(form: Singles, rows: UInt8) -> pa.Table:
 
 # --- Parts of these uploads, and workers that evaluate them
 
-_LONGEST_SAID = 300
+_LONGEST_TEXT = 300
 _PART_WORK, _PART_GROUPS = 1 << 26, 16
-"""A part has so many blocks of uploads to evaluate, about a second of one core, and at most so many row groups."""
+"""How many blocks of uploads a part has to evaluate, about a second of one core, and most row groups of it."""
 
 
 @dataclass(frozen=True)
@@ -242,8 +243,9 @@ def evaluate_part(part: UploadPart) -> tuple[int, bytes]:
         RefusalError: the file cannot be read.
     """
     form, path = _form(part.asked), Path(part.path)
-    asked, ends = part.asked, np.frombuffer(part.asked.blocks, "<i8").astype(np.int64)
-    weights = np.frombuffer(asked.weights, "<u8").astype(np.uint64).reshape(asked.forms, -1 if asked.forms else 0)
+    evaluation, ends = part.asked, np.frombuffer(part.asked.blocks, "<i8").astype(np.int64)
+    weights = np.frombuffer(evaluation.weights, "<u8").astype(np.uint64)
+    weights = weights.reshape(evaluation.forms, -1 if evaluation.forms else 0)
     layout, modulus = form.collected.layout, form.collected.modulus
     starts = np.cumsum([rows for _, rows in part.groups])[:-1]
     forms, total = [], np.zeros(ends.size + layout.groups, np.uint64)
@@ -268,21 +270,21 @@ def merge_parts(parts: Sequence[UploadPart], results: Iterable[tuple[int, bytes]
     Raises:
         PeerError: a result lacks, is of no part, contradicts another one of the same part, or cannot be one.
     """
-    asked = parts[0].asked
-    collected = _form(asked).collected
+    evaluation = parts[0].asked
+    collected = _form(evaluation).collected
     layout, modulus = collected.layout, collected.modulus
     result = one_each([part.number for part in parts], results)
-    total = np.zeros(len(asked.blocks) // 8 + layout.groups, np.uint64)
+    total = np.zeros(len(evaluation.blocks) // 8 + layout.groups, np.uint64)
     forms = []
     for part in parts:
         vectors = int(_bits(part).sum()) * layout.vectors
         reader = Reader(result[part.number], f"result of part {part.number}")
-        own = reader.array(asked.forms * vectors, "<u8").astype(np.uint64)
+        own = reader.array(evaluation.forms * vectors, "<u8").astype(np.uint64)
         sums = reader.array(total.size, "<u8").astype(np.uint64)
         reader.finish()
         if max(int(own.max(initial=0)), int(sums.max(initial=0))) >= modulus:
             raise PeerError(f"the result of part {part.number} has numbers that are not below the modulus")
-        forms.append(own.reshape(asked.forms, vectors))
+        forms.append(own.reshape(evaluation.forms, vectors))
         total = added(total, sums, modulus)
     return np.concatenate(forms, axis=1), total
 
@@ -306,8 +308,8 @@ class Elsewhere:
                 return None
             result = merge_parts(parts, self._workers(evaluate_part, parts))
         except Exception as problem:
-            name, said = type(problem).__name__, plain(" ".join(str(problem).split()))[:_LONGEST_SAID]
-            LOG.warning("workers failed, so this server evaluates all uploads itself: %s: %s", name, said)
+            name, text = type(problem).__name__, plain(" ".join(str(problem).split()))[:_LONGEST_TEXT]
+            LOG.warning("workers failed, so this server evaluates all uploads itself: %s: %s", name, text)
             return None
         LOG.info("workers evaluated all parts, %d in number", len(parts))
         return result
@@ -315,7 +317,7 @@ class Elsewhere:
     def _parts(self, ends: Int64, weights: UInt64, counted: Sequence[Bool]) -> list[UploadPart]:
         """The row groups, divided among parts in each of which somebody counts."""
         blocks, values = ends.astype("<i8").tobytes(), weights.astype("<u8").tobytes()
-        asked = Evaluation(self._study.text, self._server, self._aggregate, blocks, len(weights), values)
+        evaluation = Evaluation(self._study.text, self._server, self._aggregate, blocks, len(weights), values)
         groups = opened_groups(self._path)
         if [rows for _, rows in groups] != [each.size for each in counted]:
             raise ParameterError(f"the row groups of {self._path.name} are not those that were read")
@@ -326,17 +328,15 @@ class Elsewhere:
             mask = np.concatenate(counted[start : start + size])
             if mask.any():
                 some, bits = tuple(groups[start : start + size]), np.packbits(mask).tobytes()
-                result.append(UploadPart(len(result), asked, str(self._path), some, bits, self._stamp))
+                result.append(UploadPart(len(result), evaluation, str(self._path), some, bits, self._stamp))
         return result
 
 
-@lru_cache(maxsize=4)
-def _read_study(text: bytes) -> ServersStudy:
-    return ServersStudy.parse_unchecked(text)
+_read_study = lru_cache(maxsize=4)(ServersStudy.parse_unchecked)
 
 
-def _form(asked: Evaluation) -> Singles:
-    return _read_study(asked.study).messages[asked.server][asked.aggregate]
+def _form(evaluation: Evaluation) -> Singles:
+    return _read_study(evaluation.study).messages[evaluation.server][evaluation.aggregate]
 
 
 def _bits(part: UploadPart) -> Bool:

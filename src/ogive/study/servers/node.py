@@ -24,38 +24,25 @@ from ogive.crypto.domains import HashDomain, derived_key, digest
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
-from ogive.study.course import Step, course
+from ogive.study.course import Own, OwnOpening, Step, check_budget, course, estimate_of, payment_of
 from ogive.study.document import ServersStudy
-from ogive.study.frames import write_answer
-from ogive.study.paying import check_budget, payment_of
 from ogive.study.sealing import sealing_key
 from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
-from ogive.study.servers.kept import (
-    CLOSED,
-    Steps,
-    answers,
-    closed,
-    end,
-    estimate,
-    state,
-)
 from ogive.study.servers.uploads import Enrolled, Relayed, Reports
-from ogive.study.store import Store, begin
-from ogive.trust.base import Opening, TrustModel
+from ogive.study.store import NUMBER_BYTES, OfServers, Steps, Store, begin
 from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.model import opened_answer
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import Preparation, Server
+from ogive.trust.servers.server import Preparation, Server, ServerState
 from ogive.trust.servers.settings import question_digest
 
 # --- The uploads of one server, which pay for its part of a release
 
 
-class OwnUploads(TrustModel):
-    """What a server was sent of every aggregate; it answers with its own noise, and only all answers say anything.
+class OwnUploads(Own):
+    """What a server was sent of every aggregate; it answers with its own noise.
 
     `servers` gives the server of each aggregate in the order of `collected`, and `noise` is the secret of this server
     from which its noise follows, 32 bytes.
@@ -64,13 +51,10 @@ class OwnUploads(TrustModel):
     options_type = ServersOptions
 
     def __init__(self, study: ServersStudy, servers: Callable[[], list[Server]], noise: bytes) -> None:
-        self.options: ServersOptions = study.terms
+        super().__init__(study)
         self._study = study
         self._servers = servers
         self._noise = noise
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        return self._study.unit
 
     def count(self) -> int:
         return self._servers()[0].clients
@@ -85,14 +69,14 @@ class OwnUploads(TrustModel):
         return OwnAnswers(self._study, self._servers(), secret, self._noise)
 
 
-class OwnAnswers(Opening[LinearQuery]):
-    """A server's part of one release; its noise is a function of the server's own secret, not of the release's."""
+class OwnAnswers(OwnOpening[LinearQuery]):
+    """Answers whose noise is a function of the server's own secret, not of the release's."""
 
     def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
+        super().__init__(secret)
         self._study = study
         self._noise = noise
         self._servers = servers
-        self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
         """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
@@ -100,15 +84,11 @@ class OwnAnswers(Opening[LinearQuery]):
         The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
         or count other clients for a charge that was made before; the ledger refuses that.
         """
-        number, asked = self._study.uploaded(query)
+        number, uploaded = self._study.uploaded(query)
         server = self._servers[number]
         counted = _set_of(server), server.dropped.astype("<i8").tobytes()
-        question = question_digest(asked, self._study.unit.adjacency)
+        question = question_digest(uploaded, self._study.unit.adjacency)
         return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, question)
-
-    def answer(self, query: LinearQuery) -> Answer:
-        """A single server's answer is a random number."""
-        raise NotImplementedError("the answers of all servers are added up")
 
 
 def _set_of(server: Server) -> bytes:
@@ -183,38 +163,34 @@ class Node:
                 f"{plain(folder)} holds {len(self.uploads)} uploads, and there were {closed} when uploads ended: the "
                 "store was cut off or is an older one; put it back as it was last"
             )
-        self._closed = closed
+        self.closed = closed
         for release in range(len(study.releases)):
             if closed is not None:
                 self._record(release)  # the process may have ended before it did
 
     def _opened_state(self) -> int | None:
         """Begin a state or go on with it; how many uploads there were when no more were taken."""
-        with self._store.write() as kept:
-            begin(kept, self.study, self._store.words)
-            self._steps.check(kept, self._store.words)
-            self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
-            kept.put_new(_SECRET, self._secret)
-            return closed(kept)
-
-    @property
-    def closed(self) -> int | None:
-        return self._closed
+        with self._store.write() as entries:
+            begin(entries, self.study, self._store.words)
+            self._steps.check(entries, self._store.words)
+            self._secret = entries.get(_SECRET) or self._random(KEY_BYTES)
+            entries.put_new(_SECRET, self._secret)
+            return OfServers(self.study, entries).closed
 
     @property
     def clients(self) -> int | None:
-        with self._store.read() as kept:
-            result = kept.get(_CLIENTS)
+        with self._store.read() as entries:
+            result = entries.get(_CLIENTS)
         return None if result is None else int.from_bytes(result, "little")
 
     @property
     def left_out(self) -> int:
         clients = self.clients
-        return 0 if self._closed is None or clients is None else self._closed - clients
+        return 0 if self.closed is None or clients is None else self.closed - clients
 
     def formed(self) -> bool:
         with self._one:
-            return self._closed is not None and all(
+            return self.closed is not None and all(
                 server.state is not None and server.state.frozen for server in self._collected()
             )
 
@@ -227,9 +203,9 @@ class Node:
                 if count < self.study.min_uploads:
                     raise PeerError(f"uploads: {count}, min_uploads of the study: {self.study.min_uploads}")
                 self.uploads.close_uploads(count)
-            with self._store.write() as kept:
-                kept.put(CLOSED, count.to_bytes(8, "little"))
-            self._closed = count
+            with self._store.write() as entries:
+                OfServers(self.study, entries).close(count)
+            self.closed = count
             return count
 
     def names(self) -> list[Messages]:
@@ -246,13 +222,13 @@ class Node:
             if len(messages) != len(servers):
                 raise PeerError(f"there are names for {len(messages)} sets of clients, and {len(servers)} are formed")
             try:
-                with self._store.write() as kept:
+                with self._store.write() as entries:
                     for number, (server, names) in enumerate(zip(servers, messages, strict=True)):
                         server.agree(names)
                         for place, each in enumerate(names):
-                            kept.put(f"names/{number}/{place}", each)
-                        kept.put(_state(number), server.going().to_bytes())
-                    kept.put(_CLIENTS, servers[0].clients.to_bytes(8, "little"))
+                            entries.put(f"names/{number}/{place}", each)
+                        entries.put(_state(number), server.going().to_bytes())
+                    entries.put(_CLIENTS, servers[0].clients.to_bytes(NUMBER_BYTES, "little"))
             except BaseException:
                 self._servers = []  # one of them may have formed its set, and nothing of it is stored
                 raise
@@ -262,18 +238,18 @@ class Node:
         return result if isinstance(result, Step) else None
 
     def answers(self, release: int) -> tuple[Answer, ...]:
-        with self._store.read() as kept:
-            return answers(kept, self.study.releases[release].name)
+        with self._store.read() as entries:
+            return OfServers(self.study, entries).answers(release)
 
     def begin(self, release: int, query: int) -> Messages:
         with self._one:
-            step = self._asked(release, query)
-            number, asked = self.study.uploaded(step.query)
+            step = self._expected(release, query)
+            number, uploaded = self.study.uploaded(step.query)
             payment = self._payment(release)
             if payment.stored() is not None:
                 raise self._another_state(release)
             check_budget(self.study, release, self._account, payment)
-            preparation = self._servers[number].prepare(asked)
+            preparation = self._servers[number].prepare(uploaded)
             self._preparing = _Preparing(release, query, number, preparation)
             with self._stored(number):
                 return preparation.begin()
@@ -292,7 +268,7 @@ class Node:
     def answer(self, release: int, query: int) -> bytes:
         """The share of the answer of this server, with its noise, which its account has paid for."""
         with self._one:
-            step = self._asked(release, query)
+            step = self._expected(release, query)
             preparing = self._preparing
             if (
                 preparing is None
@@ -302,10 +278,10 @@ class Node:
                 raise PeerError("the query was not prepared; begin anew")
             self._pay(release)
             with self._stored(preparing.server):
-                _, asked = self.study.uploaded(step.query)
-                answer = self._servers[preparing.server].answer(asked, self.study.unit.adjacency)
-            with self._store.write() as kept:
-                kept.put(f"answer/{self.study.releases[release].name}/{query}", answer)
+                _, uploaded = self.study.uploaded(step.query)
+                answer = self._servers[preparing.server].answer(uploaded, self.study.unit.adjacency)
+            with self._store.write() as entries:
+                entries.put(self._answer_name(release, query), answer)
             return answer
 
     def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
@@ -314,28 +290,27 @@ class Node:
             before = self.answers(release)
             if query < len(before):
                 return  # the same was told before
-            step = self._asked(release, query)
-            number, asked = self.study.uploaded(step.query)
+            step = self._expected(release, query)
+            number, uploaded = self.study.uploaded(step.query)
             server = self._servers[number]
-            with self._store.read() as kept:
-                given = kept.get(f"answer/{self.study.releases[release].name}/{query}")
+            with self._store.read() as entries:
+                given = entries.get(self._answer_name(release, query))
             if given is None or given not in messages:
                 raise PeerError("the answers to be added up lack the one that this server gave")
             answer = opened_answer(
                 messages,
                 server.collected,
                 session=server.session,
-                query=asked,
+                query=uploaded,
                 adjacency=self.study.unit.adjacency,
                 clients=server.clients,
             )
             self._check_sums(release, (*before, answer))
-            with self._store.write() as kept:
-                opened = b"".join(map(write_answer, (*before, answer)))
-                kept.put(f"answers/{self.study.releases[release].name}", opened)
+            with self._store.write() as entries:
+                releases = OfServers(self.study, entries)
+                releases.put_answers(release, (*before, answer))
                 if self.number == 0:
-                    fields = [len(each).to_bytes(4, "little") + each for each in messages]
-                    kept.put(f"untold/{release}/{query}", b"".join(fields))
+                    releases.put_undelivered(release, query, messages)
             self._preparing = None
         self._record(release)
 
@@ -344,12 +319,12 @@ class Node:
         with self._one:
             self._check_release(release)
             if self.estimate(release) is None:
-                with self._store.write() as kept:
-                    end(kept, self.study.releases[release].name, reason)
+                with self._store.write() as entries:
+                    OfServers(self.study, entries).end(release, reason)
 
     def estimate(self, release: int) -> Estimate | None:
         if release not in self._estimates:
-            result = estimate(self.study, release, self.answers(release))
+            result = estimate_of(self.study, release, self.answers(release))
             if result is None:
                 return None
             self._estimates[release] = result
@@ -357,8 +332,9 @@ class Node:
 
     def states(self) -> list[dict[str, Any]]:
         complete = [self.estimate(number) is not None for number in range(len(self.study.releases))]
-        with self._store.read() as kept:
-            return [state(kept, self.study, number, complete=done) for number, done in enumerate(complete)]
+        with self._store.read() as entries:
+            releases = OfServers(self.study, entries)
+            return [releases.row(number, released=done) for number, done in enumerate(complete)]
 
     def check(self) -> None:
         self.answers(0)
@@ -376,6 +352,9 @@ class Node:
         if not 0 <= release < len(self.study.releases):
             raise PeerError(f"the study has no release number {release + 1}")
 
+    def _answer_name(self, release: int, query: int) -> str:
+        return f"answer/{self.study.releases[release].name}/{query}"
+
     def _check_sums(self, release: int, opened: tuple[Answer, ...]) -> None:
         """Refuse sums from which nothing can be computed, which only organizations can bring about."""
         try:
@@ -383,7 +362,7 @@ class Node:
         except PeerError as problem:
             raise DataError(str(problem)) from None
 
-    def _asked(self, release: int, query: int) -> Step:
+    def _expected(self, release: int, query: int) -> Step:
         self._check_release(release)
         if not self.formed():
             raise PeerError("the sets of clients were not formed")
@@ -393,29 +372,20 @@ class Node:
         return step
 
     def _collected(self) -> list[Server]:
-        """The server of each aggregate, made of what is stored."""
-        if self._closed is None:
+        if self.closed is None:
             raise PeerError("uploads are still taken")
         if not self._servers:
-            open_uploads(
-                self.study, self.number, self._folder, self._parts(), key=self._sealing, enrolled=self._enrolled
-            )
+            parts = (some for _, some in self.uploads.parts(self.number))
+            open_uploads(self.study, self.number, self._folder, parts, key=self._sealing, enrolled=self._enrolled)
             self._servers = [self._read(number) for number in range(len(self.study.collected))]
         return self._servers
-
-    def _parts(self) -> Iterator[list[bytes]]:
-        if isinstance(self.uploads, Relayed):
-            yield from self.uploads.parts()
-        else:
-            for _, some in self.uploads.parts(self.number):
-                yield some
 
     def _read(self, number: int) -> Server:
         collected = self.study.collected[number]
         session = self.study.session(collected)
-        with self._store.read() as kept:
-            stored = kept.get(_state(number))
-            names = [kept.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
+        with self._store.read() as entries:
+            stored = entries.get(_state(number))
+            names = [entries.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
         state = ServerState(collected.study, session, self.number) if stored is None else ServerState.from_bytes(stored)
         workers = self._workers
         server = Server(
@@ -443,10 +413,10 @@ class Node:
         finally:
             state = self._servers[number].state
             assert state is not None
-            with self._store.write() as kept:
-                kept.put(_state(number), state.to_bytes())
-                kept.put(_CLIENTS, self._servers[0].clients.to_bytes(8, "little"))
-                step = self._steps.take(kept)
+            with self._store.write() as entries:
+                entries.put(_state(number), state.to_bytes())
+                entries.put(_CLIENTS, self._servers[0].clients.to_bytes(NUMBER_BYTES, "little"))
+                step = self._steps.take(entries)
             self._steps.note(step)
 
     def _payment(self, release: int) -> Any:

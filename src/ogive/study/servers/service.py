@@ -49,37 +49,34 @@ from ogive.study.submissions import NotEnrolledError
 # --- The page of a server
 
 
-def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+def status_page(status: dict[str, Any], released: Mapping[str, Released]) -> str:
+    releases = status["releases"]
+    rows = [(release_link(each), (each["state"], each["privacy"], str(each["opened"]))) for each in releases]
     parts = [
-        table(
-            "Releases",
-            ("release", "state", "guarantee", "sums opened"),
-            [(release_link(each), (each["state"], each["privacy"], str(each["opened"]))) for each in told["releases"]],
-            texts=(1, 2),
-        ),
-        *(_reason(each) for each in told["releases"]),
+        table("Releases", ("release", "state", "guarantee", "sums opened"), rows, texts=(1, 2)),
+        *(_reason(each) for each in releases),
         *drawn(released),
-        None if told["uploads"] is None else by_hour("Uploads", "uploads", told["uploads_by_hour"]),
+        None if status["uploads"] is None else by_hour("Uploads", "uploads", status["uploads_by_hour"]),
     ]
-    spent = "Nothing was released so far." if told["spent"] is None else f"Spent so far: {told['spent']}."
-    return study_page(told, _lead(told), parts, f"The budget of this study is {told['budget']}. {spent}")
+    spent = "Nothing was released so far." if status["spent"] is None else f"Spent so far: {status['spent']}."
+    return study_page(status, _lead(status), parts, f"The budget of this study is {status['budget']}. {spent}")
 
 
-def _lead(told: dict[str, Any]) -> str:
-    uploads = f"Server {told['server']} of {', '.join(told['servers'])}. "
-    if told["uploads"] is None:
+def _lead(status: dict[str, Any]) -> str:
+    uploads = f"Server {status['server']} of {', '.join(status['servers'])}. "
+    if status["uploads"] is None:
         uploads += "How many people upload is private. " + (
-            "Uploads are taken." if told["open"] else "No more uploads are taken."
+            "Uploads are taken." if status["open"] else "No more uploads are taken."
         )
     else:
-        uploads += f"{told['uploads']:,} uploads are stored"
-        uploads += " and more are taken." if told["open"] else "; no more are taken."
-    if told["clients"] is not None:
+        uploads += f"{status['uploads']:,} uploads are stored"
+        uploads += " and more are taken." if status["open"] else "; no more are taken."
+    if status["clients"] is not None:
         uploads += (
-            f" {told['clients']:,} {told['who']} are counted. {told['left_out']:,} uploads are left out, "
+            f" {status['clients']:,} {status['who']} are counted. {status['left_out']:,} uploads are left out, "
             "because they did not come to all servers alike or were found false."
         )
-    return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
+    return f"{uploads} The servers are {status['waiting']}." if status["waiting"] else uploads
 
 
 def _reason(release: dict[str, Any]) -> Html | None:
@@ -192,32 +189,32 @@ class ServerService(Taking):
             "releases": node.states(),
         }
 
-    def told(self, kept: dict[str, Any]) -> dict[str, Any]:
+    def public(self, stored: dict[str, Any]) -> dict[str, Any]:
         """Everything that anybody may know of this server; None for what would tell a private number of people."""
         node, study = self._node, self._node.study
-        told: dict[str, Any] = {
+        status: dict[str, Any] = {
             "study": study.name,
             "title": study.title,
             "digest": study.digest.hex(),
             "server": study.servers[node.number].name,
             "servers": [server.name for server in study.servers],
             "budget": str(study.budget),
-            "spent": kept["spent"],
+            "spent": stored["spent"],
             "open": node.closed is None,
             "uploads": len(node.uploads),
             "bytes": node.uploads.size,
             "uploads_by_hour": [] if self._leader is None else self._reports.by_hour,
             "who": "organizations" if study.organizations else "people",
-            "clients": kept["clients"],
-            "left_out": kept["left_out"],
-            "releases": kept["releases"],
+            "clients": stored["clients"],
+            "left_out": stored["left_out"],
+            "releases": stored["releases"],
             "waiting": self._problem if self._problem.startswith("waiting") else None,
         }
         if study.unit.adjacency is Adjacency.ADD_OR_REMOVE:
-            told |= dict.fromkeys(("uploads", "bytes", "uploads_by_hour", "clients", "left_out"))
-            told["waiting"] = told["waiting"] and "waiting for each other"
-            told["releases"] = [each | {"reason": each["reason"] and _PRIVATE} for each in told["releases"]]
-        return told
+            status |= dict.fromkeys(("uploads", "bytes", "uploads_by_hour", "clients", "left_out"))
+            status["waiting"] = status["waiting"] and "waiting for each other"
+            status["releases"] = [each | {"reason": each["reason"] and _PRIVATE} for each in status["releases"]]
+        return status
 
     def result(self, name: str) -> dict[str, Any] | None:
         for number, release in enumerate(self._node.study.releases):
@@ -232,11 +229,11 @@ class ServerService(Taking):
     def fault(self) -> str | None:
         return None if self._node.uploads.usable else FAILED
 
-    def metrics(self, told: dict[str, Any]) -> dict[str, Any]:
+    def metrics(self, status: dict[str, Any]) -> dict[str, Any]:
         counts = {}
-        if told["uploads"] is not None:
-            counts = {**self.counts, "uploads": told["uploads"], "store_bytes": told["bytes"]}
-        return counts | in_state(told, "running", "released", "over")
+        if status["uploads"] is not None:
+            counts = {**self.counts, "uploads": status["uploads"], "store_bytes": status["bytes"]}
+        return counts | in_state(status, "running", "released", "over")
 
 
 # --- The process
@@ -300,8 +297,7 @@ def serve(
     listed = Enrolled.read(lists, study, number)
     listening = listen(Path(service), host, port)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state = Store(folder / STATE)
-    state.hold()
+    state = Store.held(folder / STATE)
     log_to_stderr()
     account = Ledger.open(ledger if ledger is not None else folder / LEDGER).account(
         study.name, unit=study.unit, limit=study.budget

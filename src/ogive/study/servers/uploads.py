@@ -16,8 +16,8 @@ import datetime
 import hashlib
 import hmac
 import os
-import secrets
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -34,10 +34,10 @@ from ogive.records.plain import PlainRecords
 from ogive.segments import BEGINNING, Place, Segments
 from ogive.study.common import read_bytes, read_file
 from ogive.study.document import ServersStudy
-from ogive.study.enrolment import new_folder, write_private
+from ogive.study.enrolment import TOKEN_BYTES, TOKENS, make_token, new_folder, write_private
 from ogive.study.https import Sender
 from ogive.study.sealing import SEALED_BYTES, seal
-from ogive.study.submissions import ClosedError, NotEnrolledError, Submissions
+from ogive.study.submissions import DIGEST_BYTES, ClosedError, Listed, NotEnrolledError, Submissions, read_digests
 from ogive.trust.servers.clients import upload as shared
 from ogive.trust.servers.clients import upload_sums
 
@@ -82,11 +82,11 @@ def make_reports(
         raise ParameterError("two records have the same token; each person uploads one")
     batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]
     for start, added in zip(range(0, read.size, _CLIENTS), zip(*batches, strict=True), strict=True):
-        made = [
+        messages = [
             shared(collected, some, batch=0, session=study.session(collected), random=random)
             for collected, some in zip(study.collected, added, strict=True)
         ]
-        yield from _sealed(study, made, tokens[start : start + _CLIENTS])
+        yield from _sealed(study, messages, tokens[start : start + _CLIENTS])
 
 
 def _opened(records: object) -> Any:
@@ -102,22 +102,19 @@ def _summed(study: ServersStudy, records: object, random: Callable[[int], bytes]
     from ogive.records import Records
 
     held = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
-    made = []
+    results = []
     for collected in study.collected:
         sums = collected.layout.columns(held.aggregate(collected.layout.aggregate))
-        made.append(upload_sums(collected, sums, batch=0, session=study.session(collected), random=random))
-    return made
+        results.append(upload_sums(collected, sums, batch=0, session=study.session(collected), random=random))
+    return results
 
 
-def _sealed(study: ServersStudy, made: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
+def _sealed(study: ServersStudy, messages: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
     servers = range(len(study.servers))
     parts = []
     for server in servers:
-        rows = [
-            singles.rows(messages[server], len(tokens))
-            for singles, messages in zip(study.messages[server], made, strict=True)
-        ]
-        parts.append(np.concatenate(rows, axis=1))
+        forms = zip(study.messages[server], messages, strict=True)
+        parts.append(np.concatenate([form.rows(each[server], len(tokens)) for form, each in forms], axis=1))
     for client, token in enumerate(tokens):
         sealed = [
             seal(
@@ -227,9 +224,8 @@ class Relayed:
                 raise PeerError(f"{self._stored} parts are stored, and {count} are to be counted")
             self._closed = count
 
-    def parts(self) -> Iterator[list[bytes]]:
-        for _, records in self._store.after(BEGINNING):
-            yield records
+    def parts(self, server: int, place: Place = BEGINNING) -> Iterator[tuple[Place, list[bytes]]]:
+        return self._store.after(place)
 
     def close(self) -> None:
         self._store.close()
@@ -282,10 +278,10 @@ def upload(
         # a device loads little and waits for nothing: what is uploaded follows from the study alone, which its servers
         # have followed to the end, or they take no upload
         read = study if isinstance(study, ServersStudy) else read_file(study, ServersStudy.parse_unchecked)
-        made = make_reports(read, _table(read, records), shown)
+        reports = make_reports(read, _table(read, records), shown)
         new = 0
         with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
-            for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
+            for done, (report, token) in enumerate(zip(reports, shown, strict=True), 1):
                 new += sender.send(report, credential(token, study=read.digest, server=0).hex())
                 progress(done, len(shown))
         return new
@@ -317,18 +313,11 @@ def _table(study: ServersStudy, records: Any) -> Any:
 #
 #     list = "OGENROL1" | digest of the study 32 | number of the server u32 | digests, 16 bytes each
 
-TOKEN_BYTES = 32
 CREDENTIAL_BYTES = 32
 
 _LIST = b"OGENROL1"
-_FRONT = len(_LIST) + 32 + 4
-DIGEST_BYTES = 16
-_MOST = 1 << 28
-"""Bytes of a list, for some 16 million people."""
-
-
-def make_tokens(count: int) -> list[str]:
-    return [secrets.token_hex(TOKEN_BYTES) for _ in range(count)]
+_MOST = 1 << 24
+"""People in a list."""
 
 
 def credential(token: str, *, study: bytes, server: int) -> bytes:
@@ -344,17 +333,15 @@ def credential(token: str, *, study: bytes, server: int) -> bytes:
 
 def enrolled(tokens: Iterable[str], study: ServersStudy, server: int) -> bytes:
     result = sorted({_digest(credential(token, study=study.digest, server=server)) for token in tokens})
-    return _LIST + study.digest + number(server)[:4] + b"".join(result)
+    return _list_front(study, server) + b"".join(result)
 
 
-class Enrolled:
-    """The list of one server, of digests of credentials in increasing order: it numbers those who are enrolled."""
+def _list_front(study: ServersStudy, server: int) -> bytes:
+    return _LIST + study.digest + number(server)[:4]
 
-    def __init__(self, digests: bytes) -> None:
-        self._digests = digests
 
-    def __len__(self) -> int:
-        return len(self._digests) // DIGEST_BYTES
+class Enrolled(Listed):
+    """The list of one server, of digests of credentials in increasing order."""
 
     def number(self, shown: bytes) -> int | None:
         """The number of whose credential this is, from 0; None if there is nobody.
@@ -363,36 +350,20 @@ class Enrolled:
         """
         return self.place(_digest(shown))
 
-    def place(self, wanted: bytes) -> int | None:
+    def place(self, known: bytes) -> int | None:
         """The number of whose credential has this digest; None if there is nobody."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self.digest(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if self.digest(low) == wanted else None
-
-    def digest(self, place: int) -> bytes:
-        """The digest of the credential of the person of this number, 16 bytes; empty beyond the last."""
-        return self._digests[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES]
+        place = bisect_left(range(len(self)), known, key=self.digest)
+        return place if self.digest(place) == known else None
 
     @staticmethod
     def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:
-        result = b"".join(_read(path, study, server) for path in paths)
+        front, which = _list_front(study, server), "list of who may upload"
+        result = b"".join(
+            read_digests(path, front, _MOST, what=which, maker="study", other="server or another study")
+            for path in paths
+        )
         each = {result[start : start + DIGEST_BYTES] for start in range(0, len(result), DIGEST_BYTES)}
         return Enrolled(b"".join(sorted(each)))
-
-
-def _read(path: Path, study: ServersStudy, server: int) -> bytes:
-    data = read_bytes(path, _MOST + 1, "the list of who may upload")
-    front, digests = data[:_FRONT], data[_FRONT:]
-    if len(front) < _FRONT or not front.startswith(_LIST) or len(digests) % DIGEST_BYTES or len(data) > _MOST:
-        raise ParameterError(f"{plain(path)} is no list of who may upload; ogive study devices makes one")
-    if front != _LIST + study.digest + number(server)[:4]:
-        raise ParameterError(f"{plain(path)} is the list of another server or another study")
-    return digests
 
 
 def list_name(server: str) -> str:
@@ -400,16 +371,16 @@ def list_name(server: str) -> str:
 
 
 def enrol(folder: Path, study: ServersStudy, count: int) -> None:
-    tokens = make_tokens(count)
+    tokens = [make_token() for _ in range(count)]
     with new_folder(folder):
         for number_of, server in enumerate(study.servers):
             write_private(folder / list_name(server.name), enrolled(tokens, study, number_of))
-        write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
+        write_private(folder / TOKENS, "".join(f"{token}\n" for token in tokens).encode())
 
 
 def read_tokens(path: Path) -> list[str]:
     try:
-        tokens = read_bytes(path, _MOST, "the file of tokens").decode("ascii").split()
+        tokens = read_bytes(path, 1 << 28, "the file of tokens").decode("ascii").split()
     except UnicodeDecodeError:
         tokens = []
     if not tokens or any(len(token) != 2 * TOKEN_BYTES for token in tokens):

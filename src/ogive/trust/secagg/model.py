@@ -105,7 +105,7 @@ class Session:
         self._vector = vector
         self._leaving = leaving
         self._confirmed = settings.confirmed
-        self._asked: tuple[int, ...] = tuple(self._parties)
+        self._expected: tuple[int, ...] = tuple(self._parties)
 
     def collect(self) -> tuple[int, ...]:
         """Run the rounds up to the masked vectors: the parties in the sum are then fixed, and the sum is not open."""
@@ -125,10 +125,10 @@ class Session:
         return self._server.sum(), self._server.totals
 
     def _play(self, round: Round, answer: Callable[[int], bytes]) -> None:
-        for number in self._asked:
+        for number in self._expected:
             if self._leaving.get(number, round + 1) > round:
                 self._server.receive(answer(number))
-        self._asked = self._server.close_round()
+        self._expected = self._server.close_round()
 
 
 # --- One release by several parties, with one secure aggregation for every measurement
@@ -327,19 +327,12 @@ class SecAgg(SeveralTables):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of one table whose rows are divided among the parties by a public hash.
-
-        Raises:
-            ParameterError: there are too few records for all.
-            DataError: the records cannot be read.
-        """
+        """The model of one table whose rows are divided among the parties by a public hash, where they are enough."""
         return cls(
             Records.of(data).bounded(person, max_rows_per_person).split(options.parties),
-            colluding=options.colluding,
-            dropouts=options.dropouts,
-            threshold=options.threshold,
             person=person,
             max_rows_per_person=max_rows_per_person,
+            **cls.arguments(options),
         )
 
     @property

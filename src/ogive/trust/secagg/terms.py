@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ogive.records import Records
 
 ALL_PAIRS = 500
-"""Up to so many parties, each shares masks with all others."""
+"""Up to this number of parties, each shares masks with all others."""
 
 ALONE = "A party that reads the release knows its own noise and therefore counts as colluding."
 NOBODY = (
@@ -90,7 +90,7 @@ class AggregationTerms:
     def confirmed(self) -> bool:
         """Whether the parties stand up to a server that lies: enough of them confirm the same list.
 
-        Not possible where too many may leave, or where parties are so many that each knows some others only.
+        Not possible where too many may leave, or where each of many parties knows some others only.
         """
         least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
         return self.graph is None and least <= self.parties - self.dropouts
@@ -163,17 +163,11 @@ class Contribution:
     """What one party contributes to the measurements of one release."""
 
     def __init__(self, records: Records, number: int, terms: AggregationTerms, adjacency: Adjacency) -> None:
-        self._records = records
         self._number = number
         self._terms = terms
         self._adjacency = adjacency
-        self._sums: dict[Aggregate, Int64] = {}
-
-    def sums(self, aggregate: Aggregate) -> Int64:
         # summed once: what a file holds may change while a release is open, the release may not
-        if aggregate not in self._sums:
-            self._sums[aggregate] = self._records.aggregate(aggregate)
-        return self._sums[aggregate]
+        self.sums: Callable[[Aggregate], Int64] = cache(records.aggregate)
 
     def declared(self, query: LinearQuery) -> tuple[int, ...]:
         """The party's numbers of records, which it commits to; opened where the adjacency makes them public."""

@@ -140,7 +140,7 @@ class ServersOptions(TrustOptions):
         return f"servers count records in at most {MOST_CELLS} cells, not in {cells}; use fewer bins"
 
     def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
-        from ogive.trust.servers.comparing import fitting, traffic
+        from ogive.trust.servers.settings import fitting, traffic
 
         kinds = {each.kind for query in queries for each in fitting(self.uploads, query.aggregate)}
         return traffic(self.uploads, queries, self.parties or 1 if kinds == {SUMS} else records)

@@ -1,4 +1,4 @@
-"""Uploads: how clients turn their records into one message for every server, and how a server reads it.
+"""Uploads: how clients turn their records into one message for every server, and how a server reads and keeps them.
 
 message = header | for each part its length u64 and the part: keys or tables, then material for verifications
 | hashes of the other servers' parts, 32 bytes a client and server, with their length
@@ -6,25 +6,31 @@ message = header | for each part its length u64 and the part: keys or tables, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.core.arrays import Bool, Int64, UInt8, UInt64
+from ogive.core.checks import Progress
+from ogive.core.files import write_whole
 from ogive.crypto import comparison, field, tables
 from ogive.crypto.aes import SEED_BYTES
 from ogive.crypto.comparison import KeyBatch, evaluate_sums
 from ogive.crypto.comparison.evaluation import evaluate_weighed
 from ogive.crypto.comparison.keys import front
 from ogive.crypto.domains import HASH_BYTES, HashDomain, Random, digest, hash_rows, number
-from ogive.crypto.tables import ShareBatch, ShareShape
+from ogive.crypto.tables import Material, ShareBatch, ShareShape
 from ogive.crypto.wire import HEADER_BYTES, Header, Reader, Suite
-from ogive.errors import PeerError
+from ogive.errors import PeerError, RefusalError
 from ogive.records.contributions import Contributions
+from ogive.trust.modulus import subtracted
 from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.uploads import SUMS
 
@@ -59,6 +65,8 @@ def sortable(names: UInt8) -> NDArray[np.bytes_]:
 
 UPLOAD = 1
 """Kind of the message."""
+
+_LENGTH_BYTES = 8
 
 CLIENTS = 0xFFFFFFFF
 """Sender of uploads: clients have no numbers, servers know them by their place in the set."""
@@ -104,13 +112,19 @@ def upload_messages(
     """Messages of some clients to every server; for each part of an upload `parts` has what every server is sent."""
     pieces = list(zip(*parts, strict=True))
     hashes = [part_hashes(collected, own, server=server, session=session) for server, own in enumerate(pieces)]
-    made = []
+    messages = []
     for server, own in enumerate(pieces):
         header = Header(Suite.SERVERS, UPLOAD, collected.study, session, CLIENTS, server, 0, batch)
         others = np.concatenate([each for number, each in enumerate(hashes) if number != server], axis=1)
         fields = [*(piece.to_bytes() for piece in own), others.tobytes()]
-        made.append(header.message(*(part for field in fields for part in (len(field).to_bytes(8, "little"), field))))
-    return made
+        messages.append(header.message(*_with_lengths(fields)))
+    return messages
+
+
+def _with_lengths(fields: Iterable[bytes]) -> Iterator[bytes]:
+    for each in fields:
+        yield len(each).to_bytes(_LENGTH_BYTES, "little")
+        yield each
 
 
 def _shared(
@@ -143,7 +157,7 @@ class Parts:
         servers = collected.uploads.servers
 
         def part() -> memoryview:
-            return reader.view(reader.number(8))
+            return reader.view(reader.number(_LENGTH_BYTES))
 
         def shares(shape: ShareShape | None, name: str) -> ShareBatch | None:
             if shape is None:
@@ -223,7 +237,6 @@ class Parts:
         return subtracted(beyond[:-1], beyond[1:], modulus)
 
     def _folded(self, columns: UInt64, ends: Int64) -> UInt64:
-        """Cells added up in blocks, and the amounts."""
         layout = self.collected.layout
         starts = np.concatenate([[0], ends[:-1] + 1])
         cells, amounts = columns[: layout.cells], columns[layout.cells : layout.cells + layout.groups]
@@ -231,23 +244,6 @@ class Parts:
         high = np.add.reduceat(cells >> np.uint64(32), starts)
         wide = field.products(field.residues(high), np.uint64(1 << 32))
         return np.concatenate([field.sums(field.residues(low), wide), amounts])
-
-
-def added(x: UInt64, y: UInt64, modulus: int) -> UInt64:
-    return field.sums(x, y) if modulus == field.P else x + y
-
-
-def subtracted(x: UInt64, y: UInt64, modulus: int) -> UInt64:
-    return field.differences(x, y) if modulus == field.P else x - y
-
-
-def residues(numbers: Int64, modulus: int) -> UInt64:
-    return field.encode(numbers) if modulus == field.P else np.ascontiguousarray(numbers).view(np.uint64)
-
-
-def signed(shares: UInt64, modulus: int) -> Int64:
-    """The whole numbers of least magnitude that have these residues."""
-    return field.decode(shares) if modulus == field.P else np.ascontiguousarray(shares).view(np.int64)
 
 
 # --- Messages of single clients as rows of bytes, and many of them as one message
@@ -258,12 +254,10 @@ def signed(shares: UInt64, modulus: int) -> Int64:
 #
 #     row = header | for each part its length u64, its front and its bytes, as one client sends them
 
-_LENGTH_BYTES = 8
-
 
 @dataclass(frozen=True)
 class _Part:
-    """One part of a message: its first bytes for so many vectors, and bytes of one vector, column by column."""
+    """One part of a message: its first bytes for a number of vectors, and bytes of one vector, column by column."""
 
     vectors: int
     front: Callable[[int], bytes]
@@ -285,8 +279,7 @@ class Singles:
     def alike(self, rows: UInt8) -> Bool:
         """Which of some rows say of themselves what every honest client's does; shape (n,)."""
         fixed = self._fixed
-        wanted: Bool = (rows[:, fixed] == self._template[fixed]).all(axis=1)
-        return wanted
+        return np.asarray((rows[:, fixed] == self._template[fixed]).all(axis=1))
 
     def message(self, rows: UInt8) -> bytes:
         """One message of all these clients, whose rows are alike; what they hold otherwise is not looked at."""
@@ -298,25 +291,24 @@ class Singles:
             for width in part.widths:
                 columns.append(rows[:, at : at + width * part.vectors].tobytes())
                 at += width * part.vectors
-            data = b"".join(columns)
-            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
-        return self._header.message(*fields)
+            fields.append(b"".join(columns))
+        return self._header.message(*_with_lengths(fields))
 
     def rows(self, message: bytes, clients: int) -> UInt8:
         """The inverse of `message`, for what `upload` made; shape (n, length)."""
         data = np.frombuffer(message, np.uint8)
-        made = np.empty((clients, self.length), np.uint8)
-        made[:] = self._template
+        result = np.empty((clients, self.length), np.uint8)
+        result[:] = self._template
         source = at = HEADER_BYTES
         for part in self._parts:
             source += _LENGTH_BYTES + len(part.front(clients * part.vectors))
             at += _LENGTH_BYTES + len(part.front(part.vectors))
             for width in part.widths:
                 row = width * part.vectors
-                made[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
+                result[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
                 at, source = at + row, source + clients * row
-        assert source == len(message), "the message is of so many clients"
-        return made
+        assert source == len(message), "the message is of these clients"
+        return result
 
     def good(self, rows: UInt8) -> UInt8:
         """Those rows that can be read; who sent another one is left out alone."""
@@ -372,8 +364,175 @@ class Singles:
         return fixed
 
     def _filled(self, secret: int) -> UInt8:
-        fields: list[bytes] = []
-        for part in self._parts:
-            data = part.front(part.vectors) + bytes([secret]) * (sum(part.widths) * part.vectors)
-            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
-        return np.frombuffer(self._header.message(*fields), np.uint8)
+        fields = [
+            part.front(part.vectors) + bytes([secret]) * (sum(part.widths) * part.vectors) for part in self._parts
+        ]
+        return np.frombuffer(self._header.message(*_with_lengths(fields)), np.uint8)
+
+
+# --- What one server was sent, and which of it is in the set
+#
+# The set is of the clients whose names all servers have. They are numbered by their names in increasing order, the same
+# at every server, in whatever order and messages their uploads came. Uploads are kept in a file without a name, so that
+# memory stays bounded.
+
+
+class Shelf:
+    """Messages in the order in which they came; gone when the server is."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._ends = [0]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, message: bytes) -> None:
+        try:
+            write_whole(self._file.fileno(), message, at=self._ends[-1])
+        except OSError as problem:
+            raise RefusalError(
+                f"a server cannot keep an upload of {len(message)} bytes in {tempfile.gettempdir()}: "
+                f"{problem.strerror}; make room there, or name another folder in TMPDIR"
+            ) from None
+        self._ends.append(self._ends[-1] + len(message))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for place in range(len(self)):
+            yield self[place]
+
+    def __getitem__(self, number: int) -> bytes:
+        start, end = self._ends[number : number + 2]
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+    @property
+    def bytes(self) -> int:
+        return self._ends[-1]
+
+
+Names = NDArray[np.bytes_]
+
+
+class Gathered:
+    """The uploads that a server was sent; `progress` is called with how many of them were read for one purpose."""
+
+    def __init__(self, collected: AggregateUploads, server: int, *, session: bytes, progress: Progress) -> None:
+        self._collected = collected
+        self._server = server
+        self._session = session
+        self._progress = progress
+        self._shelf = Shelf()
+        self._starts = [0]
+        self._names: list[Names] = []
+        self._own: tuple[Names, Int64] | None = None
+        self._places: Int64 = np.empty(0, np.int64)  # of the clients of the set, in the order of arrival
+        self._numbers: Int64 = np.empty(0, np.int64)  # in the set, by the order of arrival; -1 for who is not in it
+
+    @property
+    def sent(self) -> int:
+        return self._starts[-1]
+
+    @property
+    def clients(self) -> int:
+        return self._places.size
+
+    def append(self, body: bytes, parts: Parts) -> None:
+        self._shelf.append(body)
+        self._starts.append(self.sent + parts.clients)
+        self._names.append(sortable(parts.names(self._session)))
+
+    def names(self) -> bytes:
+        """Names of all clients that this server has, increasing; whoever came twice is named once."""
+        return self._first()[0].tobytes()
+
+    def common(self, lists: Sequence[Names]) -> Names:
+        """Names of the clients that all others have too, increasing."""
+        common = self._first()[0]
+        for others in lists:
+            if not np.array_equal(common, others):
+                common = np.intersect1d(common, others, assume_unique=True)
+        return common
+
+    def keep(self, common: Names) -> None:
+        own, first = self._first()
+        self._places = first[np.searchsorted(own, common)]
+        self._numbers = np.full(self.sent, -1)
+        self._numbers[self._places] = np.arange(common.size)
+
+    def __iter__(self) -> Iterator[tuple[Parts, Int64]]:
+        """The uploads of the clients of the set, some at a time, and the clients' numbers."""
+        for place, body in enumerate(self._shelf):
+            start, stop = self._starts[place : place + 2]
+            numbers = self._numbers[start:stop]
+            held = np.flatnonzero(numbers >= 0)
+            if held.size:
+                parts = self._read(body)
+                yield (parts, numbers) if held.size == numbers.size else (parts.only(held), numbers[held])
+            self._progress(stop, self.sent)
+
+    @property
+    def numbers(self) -> list[Int64]:
+        """Of each message the numbers of its clients in the set, in their order; -1 for who is not in it."""
+        return [self._numbers[start:stop] for start, stop in pairwise(self._starts)]
+
+    def one(self, client: int) -> Parts:
+        place = int(self._places[client])
+        message = int(np.searchsorted(self._starts, place, side="right")) - 1
+        return self._read(self._shelf[message]).only(np.array([place - self._starts[message]]))
+
+    def _read(self, body: bytes) -> Parts:
+        return Parts.read(body, self._collected, self._server, self._session)
+
+    def _first(self) -> tuple[Names, Int64]:
+        """Different names, increasing, and where each came first; no more uploads are taken."""
+        if self._own is None:
+            names = np.concatenate([np.empty(0, f"S{HASH_BYTES}"), *self._names])
+            self._own = np.unique(names, return_index=True)
+            self._names = []  # who asks again is told the same
+        return self._own
+
+
+def read_names(data: bytes) -> Names:
+    if len(data) % HASH_BYTES:
+        raise PeerError("a list of clients is no whole number of names")
+    names = np.frombuffer(data, f"S{HASH_BYTES}")
+    if names.size and not (names[:-1] < names[1:]).all():
+        raise PeerError("a list of clients is not in increasing order")
+    return names
+
+
+# --- The material of a verification, read from the uploads when it is needed
+
+
+class GatheredMaterial:
+    """The material that a server was sent, as a verification needs it."""
+
+    def __init__(self, collected: AggregateUploads, server: int, gathered: Gathered) -> None:
+        shape = collected.material
+        assert shape is not None, "only what is verified has material"
+        self.shape: ShareShape = shape
+        self.study = collected.study
+        self.server = server
+        self.servers = collected.uploads.servers
+        self._layout = collected.layout
+        self._gathered = gathered
+
+    def __len__(self) -> int:
+        return self._gathered.clients * self._layout.vectors
+
+    def shared_digest(self) -> bytes:
+        """Digest of what all servers know of the uploads besides their names: the number of vectors."""
+        return digest(HashDomain.SHARE_BATCH, number(len(self)))
+
+    def material(self, verification: int) -> Material:
+        """Shares of the material of all vectors of all clients, in the order of the clients' numbers."""
+        squares, products = (self.shape.squares, len(self)), (self.shape.products, len(self))
+        shapes = (squares, squares, products, products, products)
+        whole = Material(*(np.empty(each, np.uint64) for each in shapes))
+        for parts, numbers in self._gathered:
+            assert parts.material is not None
+            for into, some in zip(whole, parts.material.material(verification), strict=True):
+                into[:, self._layout.rows(numbers)] = some
+        return whole

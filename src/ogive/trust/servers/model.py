@@ -30,6 +30,7 @@ import dataclasses
 import datetime
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from numbers import Number
 from typing import Any, Self
 
@@ -49,15 +50,12 @@ from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening
-from ogive.trust.modulus import check_range
+from ogive.trust.modulus import added, block_ends, check_range, signed
 from ogive.trust.servers import ServersOptions
-from ogive.trust.servers.clients import added, signed, upload, upload_sums
-from ogive.trust.servers.comparing import Comparison, decided
-from ogive.trust.servers.labeling import ANSWERED, converse
-from ogive.trust.servers.modular import block_ends
-from ogive.trust.servers.preparation import ServerState
-from ogive.trust.servers.server import ANALYST, ANSWER, Preparation, Server, opened_totals
-from ogive.trust.servers.settings import AggregateUploads, Layout, question_digest, question_number
+from ogive.trust.servers.clients import upload, upload_sums
+from ogive.trust.servers.labeling import ANSWERED, Comparison, converse
+from ogive.trust.servers.server import ANALYST, ANSWER, Preparation, Server, ServerState, opened_totals
+from ogive.trust.servers.settings import AggregateUploads, Layout, decided, question_digest, question_number
 from ogive.trust.servers.uploads import DEFAULT_TOLERATED, KEYS, SUMS, TABLES, Uploads
 from ogive.trust.table import SeveralTables, naming, party_sums, read_parties
 
@@ -79,10 +77,10 @@ def _read_answers(
         )
         if header.sender in results:
             raise PeerError(f"server {header.sender} answered twice")
-        clients, asked, rest = body[:_DIGEST_BYTES], body[_DIGEST_BYTES:][:_DIGEST_BYTES], body[2 * _DIGEST_BYTES :]
-        if asked != question or header.sequence != question_number(question):
+        clients, answered = body[:_DIGEST_BYTES], body[_DIGEST_BYTES : 2 * _DIGEST_BYTES]
+        if answered != question or header.sequence != question_number(question):
             raise PeerError(f"the answer of server {header.sender} is to another question")
-        results[header.sender] = clients, rest
+        results[header.sender] = clients, body[2 * _DIGEST_BYTES :]
     missing = set(servers) - set(results)
     if missing:
         raise PeerError(f"server {min(missing)} has not answered")
@@ -165,7 +163,8 @@ class ServersOpening(Opening[ServedQuery]):
         self._adjacency = adjacency
         self.secret = secret
         self._progress: Progress = progress if progress is not None else lambda done, whole: None
-        self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
+        # summed once: what a file holds may change while a release is open, the release may not
+        self._aggregates: Callable[[Aggregate], tuple[Int64, ...]] = cache(partial(party_sums, parties))
         self._servers: dict[Aggregate, list[Server]] = {}
         self._cut_off = self._compared = False
 
@@ -312,12 +311,6 @@ class ServersOpening(Opening[ServedQuery]):
     def _key(self, use: bytes, number: int = 0) -> bytes:
         return derived_key(self.secret, b"ogive servers\n" + use + number.to_bytes(8, "big"))
 
-    def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
-        # summed once: what a file holds may change while a release is open, the release may not
-        if aggregate not in self._sums:
-            self._sums[aggregate] = party_sums(self._parties, aggregate)
-        return self._sums[aggregate]
-
 
 def run(preparations: Sequence[Preparation]) -> None:
     """Let servers exchange messages until all are done: each gets what the others sent it in the last round."""
@@ -457,23 +450,14 @@ class Servers(SeveralTables):
         records = Records.of(data).bounded(person, max_rows_per_person)
         return cls(
             records if options.parties is None else list(records.split(options.parties)),
-            servers=options.servers,
-            upload=options.upload,
-            verified=options.verified,
-            verifications=options.verifications,
-            tolerated=options.tolerated,
-            colluding=options.colluding,
             person=person,
             max_rows_per_person=max_rows_per_person,
             progress=progress,
+            **cls.arguments(options),
         )
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> ServersOpening:
-        """Continue a release from its secret.
-
-        Raises:
-            DataError: no organization has any records, and their number is public.
-        """
+        """Continue a release from its secret; refused where no organization has records, and their number is public."""
         if adjacency is Adjacency.REPLACE and not any(records.size for records in self.parties):
             raise DataError("no party has any records; where their number is public, a release needs at least one")
         return ServersOpening(self.parties, self.options.uploads, adjacency, secret, progress=self._progress)

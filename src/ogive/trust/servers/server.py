@@ -29,7 +29,10 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 
 import numpy as np
@@ -39,20 +42,93 @@ from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.semi_honest import write_bits
 from ogive.crypto.sketch import Verifier
-from ogive.crypto.wire import Header, Inbox, Suite
+from ogive.crypto.wire import Header, Inbox, Reader, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import LabelsQuery, LinearQuery, Query
 from ogive.queries.labels import ServedQuery
-from ogive.trust.servers.clients import CLIENTS, UPLOAD, Parts, added, residues, subtracted
-from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.labeling import Channel, SemiHonestLabeling, Votes
-from ogive.trust.servers.modular import block_ends, measure_modulo, totals_modulo
-from ogive.trust.servers.preparation import Gathered, GatheredMaterial, ServerState, Stop, read_names
+from ogive.trust.modulus import added, block_ends, measure_modulo, residues, subtracted, totals_modulo
+from ogive.trust.servers.clients import CLIENTS, UPLOAD, Gathered, GatheredMaterial, Parts, read_names
+from ogive.trust.servers.labeling import Channel, Comparison, SemiHonestLabeling, Votes
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.uploads import SUMS, most_rejected
+
+# --- The state with which a server goes on after it was stopped
+#
+#     state = "OGSS" | version u8 | answered u8 | stopped u8 | 0 | server u32 | study 32 | session 16 | set 32
+#             | verifications begun u64 | states said u64 | ends: how many u64, then i64 each
+#             | left out: how many u64, then i64 each
+#
+# All little-endian. The server needs its secret and the uploads besides. Servers send each other their states before
+# they count anything, since nothing in them is secret from a server.
+
+_LAYOUT = struct.Struct("<4sBBBBI32s16s32sQQ")
+_MAGIC, _VERSION = b"OGSS", 2
+_NO_SET = bytes(32)
+
+
+def _none() -> Int64:
+    return np.empty(0, np.int64)
+
+
+class Stop(IntEnum):
+    """Why nothing is answered any more."""
+
+    NO = 0
+    MANY = 1
+    LATE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ServerState:
+    """Where a server stands.
+
+    The digest of the set of uploads is zeros until it is known. `used` verifications were begun; records were counted
+    in blocks with last cells `ends`; clients `left_out` failed a verification. Each state that another server reads has
+    a number of its own, its `sequence`.
+    """
+
+    study: bytes
+    session: bytes
+    server: int
+    uploads: bytes = _NO_SET
+    used: int = 0
+    ends: Int64 = field(default_factory=_none)
+    left_out: Int64 = field(default_factory=_none)
+    answered: bool = False
+    stopped: Stop = Stop.NO
+    sequence: int = 0
+
+    @property
+    def frozen(self) -> bool:
+        return self.uploads != _NO_SET
+
+    def to_bytes(self) -> bytes:
+        head = _LAYOUT.pack(
+            _MAGIC, _VERSION, self.answered, self.stopped, 0,
+            self.server, self.study, self.session, self.uploads, self.used, self.sequence,
+        )  # fmt: skip
+        lists = [each.astype("<i8").tobytes() for each in (self.ends, self.left_out)]
+        return head + b"".join((len(each) // 8).to_bytes(8, "little") + each for each in lists)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ServerState:
+        """Read a state, believing nothing."""
+        reader = Reader(data, "state of a server")
+        fields = _LAYOUT.unpack(reader.take(_LAYOUT.size))
+        magic, version, answered, stopped, reserved, server, study, session, uploads, used, sequence = fields
+        known = magic == _MAGIC and version == _VERSION and answered < 2 and stopped in tuple(Stop) and not reserved
+        ends, left_out = (reader.array(reader.number(8), "<i8").astype(np.int64) for _ in range(2))
+        reader.finish()
+        ordered = all((each >= 0).all() and (each[1:] > each[:-1]).all() for each in (ends, left_out))
+        if not known or not ordered:
+            raise PeerError("the state of a server is not in the form of this version")
+        return cls(study, session, server, uploads, used, ends, left_out, bool(answered), Stop(stopped), sequence)
+
+
+# --- The server
 
 FROZEN, ANSWER, STATE, LABELS = 2, 3, 4, 5
 """Kinds of messages."""
@@ -75,20 +151,12 @@ _log = logging.getLogger(__name__)
 
 
 class Server:
-    """A server's part in the collection of one aggregate.
+    """A server's part in the collection of one aggregate; servers count from 0.
 
-    Args:
-        collected: What is uploaded; public.
-        number: Of this server, from 0.
-        session: 16 bytes, agreed by all servers, with a fresh nonce of each in it.
-        secret: 32 bytes that nobody else has, kept before the first use: they are the noise.
-        random: Where coins for verifications come from.
-        state: `ServerState(study, session, number)` when a session begins, what was stored where it goes on. Without
-            one it takes uploads, and answers nothing.
-        clients: How many clients one message may be of: 1 where clients are admitted by their messages.
-        longest: Bytes that one message may have.
-        progress: Called with how many uploads were read for one purpose, and how many there are.
-        evaluator: Who evaluates the uploads in place of this process.
+    The session, 16 bytes, has a fresh nonce of each server in it. The secret, 32 bytes, is stored before its first use:
+    it is the noise. The state is `ServerState(study, session, number)` when a session begins, what was stored where it
+    goes on; without one a server takes uploads, and answers nothing. A message is of `clients` at most: of one
+    where clients are admitted by their messages. An evaluator evaluates the uploads in place of this process.
     """
 
     def __init__(
@@ -121,7 +189,7 @@ class Server:
         self._peers = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=self._others)
         self._gathered = Gathered(collected, number, session=session, progress=progress)
         self._closed = self._agreed = False
-        self._heard: dict[int, int] = {}  # numbers of the last states of the others
+        self._sequences: dict[int, int] = {}  # numbers of the last states of the others
         self._confirmed: tuple[bytes, bytes] | None = None  # what all servers found that they count
         self._whole: tuple[bytes, UInt64] = (b"", np.empty(0, np.uint64))
 
@@ -163,8 +231,8 @@ class Server:
         """Form the set of the clients that all servers have."""
         if not self._closed or self._agreed:
             raise ParameterError("the set is formed once, after the uploads are frozen")
-        heard = self._read(messages, FROZEN, 0)
-        common = self._gathered.common([read_names(names) for _, names in heard])
+        received = self._read(messages, FROZEN, 0)
+        common = self._gathered.common([read_names(names) for _, names in received])
         result = digest(HashDomain.SERVERS_SET, self.session, common.tobytes())
         if self.state is not None:
             if self.state.frozen and self.state.uploads != result:
@@ -219,8 +287,8 @@ class Server:
         if not result.done:
             raise ParameterError("the servers have not computed all labels yet")
         question = question_digest(query, adjacency)
-        said = result.statuses.astype("<i1").tobytes() + write_bits(result.half.ravel())
-        return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + said)
+        answer = result.statuses.astype("<i1").tobytes() + write_bits(result.half.ravel())
+        return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + answer)
 
     def _prepared(self, query: ServedQuery) -> UInt64:
         state = self.going()
@@ -266,17 +334,17 @@ class Server:
         return self.state
 
     def say(self, state: ServerState) -> dict[int, bytes]:
-        return {other: self._message(STATE, other, state.said, state.to_bytes()) for other in self._others}
+        return {other: self._message(STATE, other, state.sequence, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
         own, material = self.going(), self.collected.material
         verifications = 0 if material is None else material.verifications
-        heard = self._read(messages, STATE, None)
-        states = [ServerState.from_bytes(body) for _, body in heard]
-        for other, (header, _), state in zip(self._others, heard, states, strict=True):
-            if header.sequence != state.said:
+        received = self._read(messages, STATE, None)
+        states = [ServerState.from_bytes(body) for _, body in received]
+        for other, (header, _), state in zip(self._others, received, states, strict=True):
+            if header.sequence != state.sequence:
                 raise PeerError(
-                    f"the message of server {other} has the sequence number {header.sequence}, and {state.said} is "
+                    f"the message of server {other} has the sequence number {header.sequence}, and {state.sequence} is "
                     "expected, the number of the state in it"
                 )
             if (state.server, state.study, state.session) != (other, own.study, own.session):
@@ -294,9 +362,9 @@ class Server:
                 raise PeerError(f"the state of server {other} tells of blocks that leave out the last cell")
             if state.used > verifications:
                 raise PeerError(f"the state of server {other} tells of more than {verifications} verifications")
-            if state.said <= self._heard.get(other, 0):
+            if state.sequence <= self._sequences.get(other, 0):
                 raise PeerError(f"the state of server {other} is an old one, which came late or twice")
-        self._heard = {other: state.said for other, state in zip(self._others, states, strict=True)}
+        self._sequences = {other: state.sequence for other, state in zip(self._others, states, strict=True)}
         return states
 
     def adopt(self, states: Sequence[ServerState]) -> None:
@@ -333,11 +401,7 @@ class Server:
         return GatheredMaterial(self.collected, self._number, self._gathered)
 
     def project(self, ends: Int64, weights: UInt64) -> UInt64:
-        """Shares of linear forms of each vector of each client; the sums of all columns are kept for `count`.
-
-        Returns:
-            Elements, shape (forms, n vectors).
-        """
+        """Shares of linear forms of each vector of each client, shape (forms, n vectors); the sums are for `count`."""
         forms, total = self._evaluated(ends, weights)
         self._whole = ends.tobytes(), total
         return forms
@@ -427,7 +491,7 @@ class Preparation:
         self._server = server
         self._wanted = server.collected.layout.ends(block_ends(query))
         self._turn: Callable[[Sequence[bytes]], Messages] | None = None
-        self._said = 0
+        self._sequence = 0
 
     @property
     def done(self) -> bool:
@@ -439,23 +503,23 @@ class Preparation:
     def take(self, messages: Sequence[bytes]) -> Messages:
         """Go on with what all the others sent; returns nothing when done."""
         assert self._turn is not None, "begin, and take until done"
-        if self._server.going().said != self._said:
+        if self._server.going().sequence != self._sequence:
             raise PeerError("another preparation was begun after this one; go on with that")
         return self._turn(messages)
 
     def _stand(self) -> Messages:
         server, state = self._server, self._server.going()
-        self._said = state.said + 1
-        server.state = dataclasses.replace(state, said=self._said)
+        self._sequence = state.sequence + 1
+        server.state = dataclasses.replace(state, sequence=self._sequence)
         self._turn = self._compare
         return server.say(server.state)
 
     def _compare(self, messages: Sequence[bytes]) -> Messages:
         """Compare the servers' states, and decide what is left to do."""
         server = self._server
-        heard = server.hear(messages)
-        states = [*heard, server.going()]
-        server.adopt(heard)
+        received = server.hear(messages)
+        states = [*received, server.going()]
+        server.adopt(received)
         counted = [each.ends for each in states]
         ends = np.unique(np.concatenate([self._wanted, *counted]))
         same = all(np.array_equal(each, ends) for each in counted)

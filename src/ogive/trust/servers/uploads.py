@@ -24,11 +24,7 @@ DEFAULT_TOLERATED = 0.01
 
 
 def most_rejected(clients: int, *, tolerated: float = DEFAULT_TOLERATED) -> int:
-    """How many of so many clients may fail before nothing may be answered any more; one always may.
-
-    Raises:
-        ParameterError: the share that may fail is not from 0 to 1.
-    """
+    """How many of the clients may fail before nothing may be answered any more; one always may."""
     if not 0.0 <= tolerated <= 1.0:
         raise ParameterError(f"`tolerated` must be from 0 to 1, got {quoted(tolerated)}")
     # the share as it is written: the nearest float may be a little less, and one client with it
@@ -62,7 +58,7 @@ class Uploads:
 
     @property
     def honest(self) -> int:
-        """How many servers keep what they know to themselves; so many shares of the noise make up the whole."""
+        """How many servers keep what they know to themselves; as many shares of the noise make up the whole."""
         return 1 if self.colluding is None else self.servers - self.colluding
 
     @property

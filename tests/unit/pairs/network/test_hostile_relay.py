@@ -11,7 +11,7 @@ from helpers.scope import size
 from ogive.crypto.twoparty import Step
 from ogive.errors import PeerError
 from ogive.pairs import permutations, round_robin, with_replacement
-from ogive.study.pairs.study import read_user
+from ogive.study.pairs.relay import read_user
 
 KIND = 5
 """Place of a message's type in its header."""

@@ -15,9 +15,19 @@ from ogive.crypto.wire import Header
 from ogive.errors import ParameterError, PeerError
 from ogive.study.pairs import Relay, collect, take_part
 from ogive.study.pairs import relay as relays
-from ogive.study.pairs.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
-from ogive.study.pairs.study import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
-from ogive.study.pairs.websocket import connect
+from ogive.study.pairs.joining import open_channel
+from ogive.study.pairs.relay import (
+    ANSWER_BYTES,
+    MOST_FOR_PERSON,
+    MOST_FROM_AGGREGATOR,
+    MOST_FROM_ONE,
+    Frame,
+    _Line,
+    answer,
+    check_answer,
+    pack,
+    unpack,
+)
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]
@@ -309,9 +319,9 @@ def test_what_answers_and_is_no_relay_is_refused():
 def test_an_address_that_is_none_or_of_something_else_is_refused():
     async def work(port, _):
         with pytest.raises(ParameterError, match="is no address"):
-            await connect("pairs", STUDY)
+            await open_channel("pairs", STUDY)
         with pytest.raises(PeerError, match="is no service of pairs: it says 403"):
-            await connect(f"ws://{HOST}:{port}/other", STUDY)
+            await open_channel(f"ws://{HOST}:{port}/other", STUDY)
         other = study_of(STUDY.design.pairs[::-1], 4)
         with pytest.raises(PeerError, match="does not know this key as that of number 1"):
             await take_part(person_of(other, 0, 1), connecting(other, port), seconds=SECONDS)

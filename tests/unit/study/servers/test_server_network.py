@@ -303,7 +303,7 @@ def test_an_answer_of_another_server_has_the_form_that_is_expected(trial):
         with pytest.raises(PeerError, match=r"server 1 answered with(out a number| 1 messages, and 0 were expected)"):
             peer.count("uploads", start=0)
     with pytest.raises(PeerError, match="1 messages, and 3 were expected"):
-        peer.ask("names", wanted=3)
+        peer.ask("names", expected=3)
 
 
 def test_a_report_that_is_refused_is_one_line_and_not_sent_again(trial, monkeypatch):

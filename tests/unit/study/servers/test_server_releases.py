@@ -15,11 +15,11 @@ from ogive.privacy import PureDP
 from ogive.study.common import SEALING, key_text
 from ogive.study.document import ServersStudy
 from ogive.study.sealing import sealing_key
-from ogive.study.servers.kept import closed, end, is_requested, refused
 from ogive.study.servers.service import ServerService
 from ogive.study.servers.uploads import read_report
+from ogive.study.store import OfServers
 from ogive.trust.servers import settings
-from ogive.trust.servers.preparation import ServerState
+from ogive.trust.servers.server import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
 MOST_CELLS = size(settings.MOST_CELLS, part=1 << 10)
@@ -71,15 +71,17 @@ def test_a_release_of_too_few_uploads_is_refused_and_costs_nothing(tmp_path, lea
             trial.leader.relay()
             trial.leader.advance()
             with trial.stores[0].read() as kept:
-                assert f"uploads: {count}, min_uploads of the study: {least}" in refused(kept, "age")
-                assert not is_requested(kept, "age")
-                assert closed(kept) is None
+                releases = OfServers(trial.study, kept)
+                assert f"uploads: {count}, min_uploads of the study: {least}" in releases.refused(0)
+                assert not releases.is_requested(0)
+                assert releases.closed is None
             assert [node.spent() for node in trial.nodes.values()] == [None] * 2
             assert trial.nodes[0].states()[0]["state"] == "not requested"
         trial.take(reports[count:], range(count, 12))
         assert trial.release().total in (12, None)
         with trial.stores[0].read() as kept:
-            assert (refused(kept, "age"), closed(kept)) == (None, 12)
+            releases = OfServers(trial.study, kept)
+            assert (releases.refused(0), releases.closed) == (None, 12)
         assert [node.spent() for node in trial.nodes.values()] == [PureDP(1)] * 2
 
 
@@ -166,7 +168,7 @@ def test_a_server_with_an_older_state_than_it_had_takes_part_in_nothing(tmp_path
             trial.leader.relay()
             trial.leader.advance()
         with trial.stores[honest].read() as kept:
-            assert ServerState.from_bytes(kept.get("state/0")).said
+            assert ServerState.from_bytes(kept.get("state/0")).sequence
         for state in (before, {}):  # restored, and lost
             trial.stop(honest)
             for path in place.glob("state.db*"):
@@ -370,7 +372,7 @@ def test_the_end_of_a_release_is_told_when_the_others_are_back_and_changes_no_re
         trial.upload(VALUES)
         trial.ask()
         with trial.stores[0].write() as kept:
-            end(kept, "age", "nobody\x1b[2J\nwants it" + "!" * 9_999)
+            OfServers(trial.study, kept).end(0, "nobody\x1b[2J\nwants it" + "!" * 9_999)
         peer = trial.leader._peers[0]
         carrier, peer._carrier = peer._carrier, Away()
         with pytest.raises(PeerError, match="away"):
@@ -521,7 +523,7 @@ def test_a_private_number_of_people_is_told_by_nothing_that_anybody_may_read(tmp
         service._problem = "waiting: 12 are stored"
         trial.leader._form()
         with trial.stores[0].write() as kept:
-            end(kept, "age", "12 failed")
+            OfServers(trial.study, kept).end(0, "12 failed")
         assert (before == after) == (unit == "add_or_remove")
         told = public(service, digest)
         for words in ("12 failed", "12 are stored", '"clients":12', '"left_out":0', "ogive_server_uploads 12"):
@@ -542,11 +544,11 @@ def test_a_malformed_request_of_server_0_is_refused_and_changes_nothing(tmp_path
                 peer.ask("agree", wrong)
         assert not trial.nodes[1].formed()
         trial.leader._form()
-        own, others = trial.nodes[0].begin(0, 0), peer.ask("begin", wanted=1, release=0, query=0)[1]
+        own, others = trial.nodes[0].begin(0, 0), peer.ask("begin", expected=1, release=0, query=0)[1]
         done = False
         while not done:
             sent = [own.get(1, b"")]
-            (own, done), (_, others) = trial.nodes[0].take(others), peer.ask("take", sent, wanted=1)
+            (own, done), (_, others) = trial.nodes[0].take(others), peer.ask("take", sent, expected=1)
         with pytest.raises(PeerError, match="no message is expected any more"):
             peer.ask("take", [b""])
         assert trial.release().total == 12

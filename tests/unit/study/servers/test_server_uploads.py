@@ -6,13 +6,13 @@ from helpers.servers_study import Trial, ages, seeded, token_of
 from helpers.waiting import PATIENCE
 
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError
+from ogive.study.enrolment import make_token
 from ogive.study.servers.uploads import (
     Enrolled,
     credential,
     enrol,
     enrolled,
     make_reports,
-    make_tokens,
     read_report,
     read_tokens,
     report_bytes,
@@ -174,7 +174,7 @@ def test_a_relay_goes_on_where_the_other_store_ends(trial, reports):
         relayed.take(9, [parts[9][:-1]])
     trial.restart(1)
     relayed = trial.nodes[1].uploads
-    assert [part for some in relayed.parts() for part in some] == parts[:9]
+    assert [part for _, some in relayed.parts(1) for part in some] == parts[:9]
     with pytest.raises(PeerError, match="9 parts are stored, and 10 are to be counted"):
         relayed.close_uploads(10)
     relayed.close_uploads(9)
@@ -214,7 +214,7 @@ def test_records_and_tokens_have_to_fit(trial):
 
 def test_a_list_is_of_one_server_of_one_study(tmp_path, trial):
     path = tmp_path / "list"
-    path.write_bytes(enrolled(make_tokens(3), trial.study, 1))
+    path.write_bytes(enrolled([make_token() for _ in range(3)], trial.study, 1))
     assert len(Enrolled.read([path], trial.study, 1)) == 3
     other = tmp_path / "other"
     other.write_bytes(enrolled(trial.tokens, trial.study, 1))

@@ -1,8 +1,12 @@
-"""The coordinator's side of the relay: carries questions from the study's service to the nodes, and replies back.
+"""The relay of a study: a run carries questions from the study's service to the nodes of parties, and replies back.
 
 It keeps nothing, and can forge nothing: both sides sign. The service asks again, with the same bytes, for what was
 lost, and agents repeat what they replied; so this run, the SuperLink and any node may end at any moment, and the next
 run goes on. A run ends when no release is asked for any more and everybody who is there has read the results.
+
+The party's side asks the local agent, and carries its reply back. It knows nothing of records and keys, and runs as a
+user who cannot read them. Where the agent listens, and for which party, is in the SuperNode's own configuration, which
+no run can change.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from typing import Any
 
 import httpx
 from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken, quiet_client, read
-from ogive.study.local_client import lacking
+from ogive.study.https.mailbox import Mailbox, quiet_client, read
+from ogive.study.local_client import Unavailable, UnknownToken, ask_at, lacking
 
 LOG = logging.getLogger("flwr")
 
@@ -40,14 +45,14 @@ LONGEST_PUBLIC = 1 << 24
 DONE_SECONDS = 5.0
 """How long nobody must have been asked anything before a run ends."""
 
-app = ServerApp()
+server = ServerApp()
 
 
 class NotCarriedError(Exception):
     """Why a run cannot carry the study, in one line; Flower keeps it as the reason of the run's end."""
 
 
-@app.main()  # type: ignore[untyped-decorator]
+@server.main()  # type: ignore[untyped-decorator]
 def main(grid: Grid, context: Context) -> None:
     """Carry until every release that was asked for is released or over."""
     if lacking():
@@ -120,10 +125,10 @@ class Nodes:
         with self._one:
             return set(self._grid.get_node_ids())
 
-    def ask(self, node: int, action: str, said: dict[str, str | bytes]) -> Any:
+    def ask(self, node: int, action: str, fields: dict[str, str | bytes]) -> Any:
         """What a node answers, as a record; None if it does not. Another thread has to `collect`."""
         message = Message(
-            RecordDict({"ogive": ConfigRecord(said)}),
+            RecordDict({"ogive": ConfigRecord(fields)}),
             dst_node_id=node,
             message_type=f"query.{action}",
             ttl=self._seconds,
@@ -201,11 +206,11 @@ class Relay:
 
     def _meet(self, node: int) -> None:
         """Learn for which party a node runs. One that lies gets questions that its agent cannot answer."""
-        told = self._nodes.ask(node, "hello", {})
-        if told is None:
+        answer = self._nodes.ask(node, "hello", {})
+        if answer is None:
             self._met.discard(node)  # it is asked again
             return
-        name, needed = str(told["party"]), str(told["lacking"])
+        name, needed = str(answer["party"]), str(answer["lacking"])
         if needed:
             LOG.warning("node %s is left out: its Flower is not quiet; start the SuperNode with %s", node, needed)
         elif name not in self._mailboxes:
@@ -227,21 +232,58 @@ class Relay:
                     self._over.wait(0 if there else LOOK_SECONDS)
                     continue
                 self._busy = time.monotonic()
-                told = self._nodes.ask(there[tries % len(there)], "ask", {"question": question})
-                reply = b"" if told is None else bytes(told["reply"])
+                answer = self._nodes.ask(there[tries % len(there)], "ask", {"question": question})
+                reply = b"" if answer is None else bytes(answer["reply"])
                 counts = bool(reply) and mailbox.leave(reply)
                 if reply:
-                    taken = "the service takes it" if counts else "the service does not take it, and is asked again"
-                    LOG.info("%s replied with %d bytes; %s", name, len(reply), taken)
+                    what = "the service takes it" if counts else "the service does not take it, and is asked again"
+                    LOG.info("%s replied with %d bytes; %s", name, len(reply), what)
                 else:
                     LOG.info("%s did not reply to a question of %d bytes, which is asked again", name, len(question))
                 self._busy = time.monotonic()
             except UnknownToken as problem:
                 LOG.warning("%s: %s", name, problem)
                 return
-            except (httpx.HTTPError, Unavailable) as problem:
-                LOG.warning("%s: the study's service cannot be used now: %s", name, problem or type(problem).__name__)
+            except Unavailable as problem:
+                LOG.warning("%s: the study's service cannot be used now: %s", name, problem)
                 counts = False
             if not counts:
                 tries += 1  # another node may run for the party, too
                 self._over.wait(PAUSE_SECONDS)
+
+
+# --- The party's side
+
+AGENT_SECONDS = 20.0
+"""How long an agent that does not answer is tried again: it may just be starting."""
+
+client = ClientApp()
+
+
+@client.query("hello")  # type: ignore[untyped-decorator]
+def hello(message: Message, context: Context) -> Message:
+    """Say for which party this node runs, and what keeps its Flower from being quiet."""
+    return _reply(message, {"party": str(context.node_config.get("party", "")), "lacking": lacking()})
+
+
+@client.query("ask")  # type: ignore[untyped-decorator]
+def ask(message: Message, context: Context) -> Message:
+    """Carry a question to the agent, and its reply back; no bytes if it does not answer."""
+    question = bytes(message.content["ogive"]["question"])
+    return _reply(message, {"reply": _ask_agent(Path(str(context.node_config["agent"])), question)})
+
+
+def _ask_agent(agent: Path, question: bytes) -> bytes:
+    until = time.monotonic() + AGENT_SECONDS
+    while True:
+        try:
+            return ask_at(agent, question) or b""
+        except OSError as problem:
+            if time.monotonic() > until:
+                print(f"the agent at {agent} does not answer: {problem}")
+                return b""
+            time.sleep(0.2)
+
+
+def _reply(message: Message, fields: dict[str, str | bytes]) -> Message:
+    return Message(RecordDict({"ogive": ConfigRecord(fields)}), reply_to=message)
