@@ -16,16 +16,17 @@ from ogive.core.checks import among, truth, whole
 from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
-from ogive.queries import Answer, GroupBinning, Query
+from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query
 from ogive.queries.selection import MAX_BEYOND, MOST_BINS
-from ogive.statistics.base import Terms
-from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers, with_intervals
-from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.boxplot.estimate import NUMBERS, Box, Boxplots, box_of, five_numbers, with_intervals
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, errors_of_one_curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
 from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.together import ask_groups
 from ogive.statistics.options import Command, Picture
+from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
 
 BoxMethod = Literal["resample", "five_numbers"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
@@ -254,6 +255,41 @@ def _shares(given: Any) -> tuple[Fraction, ...]:
         written = ", ".join(str(share) for share in given)
         raise ParameterError(f"`shares` must be five numbers above 0 that add up to 1, got {written}")
     return shares
+
+
+# --- How it is planned
+
+
+class BoxplotPrediction(CurvePrediction):
+    """Errors of a box's numbers by simulation, and of the curve where there is one."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
+        name: Metric(
+            heading, f"distance of the released {words} from the exact one, on average, {UNITS}", of_range=True
+        )
+        for name, heading, words in (
+            ("low", "low end", "low end"),
+            ("q1", "Q1", "first quartile"),
+            ("median", "median", "median"),
+            ("q3", "Q3", "third quartile"),
+            ("high", "high end", "high end"),
+        )
+    }
+    shown = ("q1", "median", "q3")
+
+    def __init__(self, statistic: Statistic[Boxplots], terms: Terms, setting: Setting) -> None:
+        # no error depends on the intervals
+        super().__init__(statistic, dataclasses.replace(terms, simulations=0), setting)
+
+    def errors(self) -> Errors:
+        """Errors of the curve, or of the curves of several groups, which are measured as classes are."""
+        last = self.queries[-1]
+        if isinstance(last, ClassCurvesQuery):
+            from ogive.statistics.roc.plan import class_errors  # which loads all of another statistic
+
+            return class_errors(last, "joint", self.setting)
+        of_one = errors_of_one_curve(self.queries, self.setting.unit.adjacency, self.setting.records)
+        return Errors(of_one or {})  # the largest over the public shapes alone
 
 
 # --- For the command line

@@ -28,8 +28,15 @@ from ogive.showing.pictures import (
     styled,
 )
 from ogive.showing.view import View
-from ogive.statistics.boxplot.boxes import CONFIDENCE_LEVEL, NUMBERS, Box, Intervals
-from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots, PlotKind
+from ogive.statistics.boxplot.estimate import (
+    CONFIDENCE_LEVEL,
+    NUMBERS,
+    PUBLIC_GROUPS,
+    Box,
+    Boxplots,
+    Intervals,
+    PlotKind,
+)
 from ogive.statistics.curve.estimate import Curve
 
 LOUD = 0.1

@@ -15,8 +15,7 @@ import numpy as np
 from ogive.errors import ParameterError, plain, quoted
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
-from ogive.statistics.curve.base import CurveBase
-from ogive.statistics.curve.batches import MOST_BATCHES, Batch, find_overlap, merged_provenance
+from ogive.statistics.curve.base import MOST_BATCHES, Batch, CurveBase, find_overlap, merged_provenance
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.smoothing import smooth_sum

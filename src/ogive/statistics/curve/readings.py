@@ -14,7 +14,7 @@ from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import any_whole
 from ogive.errors import ParameterError
-from ogive.statistics.curve.bands.simultaneous import Band
+from ogive.statistics.curve.bands import Band
 from ogive.statistics.curve.base import CurveBase
 from ogive.strategies import OrthogonalProjection
 

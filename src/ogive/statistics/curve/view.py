@@ -25,7 +25,7 @@ from ogive.showing.view import View
 from ogive.statistics.confidence import Target
 from ogive.statistics.contrast import Number
 from ogive.statistics.curve import readings
-from ogive.statistics.curve.batches import SHOWN, Batch
+from ogive.statistics.curve.base import SHOWN, Batch
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies.base import LOUD
 from ogive.strategies.people import CountedPeople

@@ -58,8 +58,8 @@ from ogive.queries.aggregates import Counted, write
 from ogive.queries.selection import ApproximationScore, NoisyMaxQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.reports import class_sums
-from ogive.statistics.methods.unbiased import mean_variance
+from ogive.statistics.methods.choose import mean_variance
+from ogive.statistics.methods.curve_methods import class_sums
 from ogive.strategies.summed import largest_loss
 
 FoundT = TypeVar("FoundT")

@@ -29,10 +29,10 @@ from ogive.queries import (
 from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.curve.bands.simultaneous import interval_simulations
+from ogive.statistics.curve.bands import interval_simulations
 from ogive.statistics.methods.base import curve_from
+from ogive.statistics.methods.choose import choose, mean_variance
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
-from ogive.statistics.methods.unbiased import choose, mean_variance
 from ogive.strategies import Strategy
 
 # --- Single quantiles and their intervals by selections

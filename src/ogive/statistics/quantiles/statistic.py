@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypedDict, cast, get_args
+from typing import Any, ClassVar, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
@@ -20,12 +20,12 @@ from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.noise import Geometric
 from ogive.privacy import Rational, exact
-from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
+from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, NoisyMaxQuery, QuantileScore, Query
 from ogive.queries.selection import MOST_BINS
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.curve.bands.simultaneous import (
+from ogive.statistics.curve.bands import (
     FEWEST_SIMULATIONS,
     interval_simulations,
     one_sided_distances,
@@ -34,16 +34,25 @@ from ogive.statistics.curve.bands.simultaneous import (
     upper_quantile,
 )
 from ogive.statistics.curve.readings import bisect_points, lower_ends
+from ogive.statistics.ecdf.plan import (
+    CURVE_METRICS,
+    CurvePrediction,
+    curve_errors,
+    curve_is_decided,
+    decided_by_noise,
+    errors_of_one_curve,
+)
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
-from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method
-from ogive.statistics.methods.unbiased import choose
+from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method, choose
 from ogive.statistics.options import Command
+from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.selection import (
     INTERVAL_SHARE,
     LARGEST_INTERVAL_SHARE,
     Few,
     Selection,
+    joint_ranks_off,
     scores_of,
     select_jointly,
     select_quantiles,
@@ -360,6 +369,83 @@ class Quantiles:
             binning, strategy, self.probabilities, confidence_level=self.confidence_level
         )
         return self._at_bins(binning.grid, result, low, high)
+
+
+# --- How it is planned
+
+_EVENLY = "rank of {}: on average, if values are spread evenly over the bounds"
+
+
+class QuantilesPrediction(CurvePrediction):
+    """Errors of the curve, and by simulation of the quantiles."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
+        "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated")
+    }
+
+    def __init__(self, statistic: Quantiles, terms: Terms, setting: Setting) -> None:
+        super().__init__(statistic.resolved(terms), terms, setting)
+
+    @staticmethod
+    def measured(statistic: Quantiles) -> Statistic[Any]:
+        """The curve, whose intervals need not be simulated to know what is asked of the records."""
+        return statistic if statistic.method in ("bisection", "exponential", "joint") else statistic.ecdf()
+
+    @property
+    def decided(self) -> bool:
+        """Whether the predicted errors decide: one noisy curve is measured, or owners report."""
+        if self._selected:
+            return True
+        return decided_by_noise(self.queries) if self._bisected else curve_is_decided(self.rehearsal)
+
+    def errors(self) -> Errors:
+        """Errors of the whole curve, or of the curve of which a bisection opens some points."""
+        if self._selected:
+            return self._rank_errors()
+        if self._bisected:
+            unit = self.setting.unit
+            of_one = errors_of_one_curve(self.queries, unit.adjacency, self.setting.records)
+            return Errors(of_one or {})
+        return curve_errors(cast(Quantiles, self.statistic).ecdf(), self.rehearsal, self.setting)
+
+    def simulated(self) -> tuple[Statistic[Any], Terms]:
+        """The quantiles without their intervals, which no error depends on."""
+        return self.statistic, dataclasses.replace(self.terms, simulations=0)
+
+    @property
+    def _bisected(self) -> bool:
+        return cast(Quantiles, self.statistic).method == "bisection"
+
+    def _rank_errors(self) -> Errors:
+        """The largest expected error of selections, if values are spread evenly over the bins.
+
+        For single ones of the exponential mechanism with the same loss, which is never below that of the selection.
+        """
+        first, records = self.queries[0], self.setting.records
+        if isinstance(first, JointQuantilesQuery):
+            rank = min(1.0, joint_ranks_off(first, records).largest / max(1, records))
+            return Errors({"rank": rank}, basis=(_EVENLY.format("joint"),))
+        errors = [
+            _expected_rank(query, records)
+            for query in self.queries[: len(cast(Quantiles, self.statistic).probabilities)]
+            if isinstance(query, NoisyMaxQuery)
+        ]
+        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY.format("exponential"),))
+
+    @property
+    def _selected(self) -> bool:
+        return cast(Quantiles, self.statistic).method in ("exponential", "joint")
+
+
+def _expected_rank(query: NoisyMaxQuery, records: int) -> float:
+    """Expected distance of the rank of the bin that is selected from the wanted one, as a share of the records."""
+    score = query.score
+    assert isinstance(score, QuantileScore)
+    at = np.linspace(0, 1, score.candidates + 1)
+    wanted, unit = float(score.probability), score.probability.denominator
+    off = np.maximum(0.0, np.maximum(at[:-1] - wanted, wanted - at[1:]))
+    weights = np.exp(-off * records * unit * 2**query.bits / float(query.law.scale))
+    return float(np.sum(off * weights) / np.sum(weights))
 
 
 # --- For the command line
