@@ -112,11 +112,11 @@ def needed_beside(law: Law, size: int, chance: float, most: int) -> tuple[int, .
 
 def extended(counts: Sequence[int], needed: Sequence[int]) -> int:
     """By how many of the bins beyond a bound it moves outwards."""
-    taken = 0
+    moved = 0
     for place, count in enumerate(counts, start=1):
-        if count >= needed[place - taken - 1]:
-            taken = place
-    return taken
+        if count >= needed[place - moved - 1]:
+            moved = place
+    return moved
 
 
 # --- The estimate

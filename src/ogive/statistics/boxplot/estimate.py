@@ -31,13 +31,13 @@ from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.plain_json import Fields, check_price, is_number, is_text, is_whole
 
 WHISKER = 1.5
-"""Whiskers reach to the outermost values within so many times the box's height of it."""
+"""Whiskers reach to the outermost values within this many times the box's height of it."""
 
 SHOWN_OUTLIERS = 50
 """Most values beyond each whisker that are listed; all are counted."""
 
 _MOST_RECORDS = 1 << 53
-"""Up to so many, the places of single values are different numbers."""
+"""Up to this number of records the places of single values are different numbers."""
 
 NUMBERS = ("low", "q1", "median", "q3", "high")
 QUARTERS = (0.25, 0.5, 0.75)
@@ -355,9 +355,9 @@ class Boxplots(Estimate):
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
         """Return the same boxes with their provenance."""
-        said = PUBLIC_GROUPS.capitalize() + "."
-        if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
-            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")
+        statement = PUBLIC_GROUPS.capitalize() + "."
+        if self.public_groups and provenance.private and not provenance.assumption.endswith(statement):
+            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {statement}")
         curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
         return dataclasses.replace(self, provenance=provenance, curves=curves)
 

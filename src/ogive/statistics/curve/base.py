@@ -25,7 +25,7 @@ from ogive.statistics.base import FEWEST, Estimate
 from ogive.statistics.curve.approximating import simultaneous_band
 from ogive.statistics.curve.bands import Band
 from ogive.statistics.plain_json import is_number, is_whole, loss_of, parts_of
-from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.base import Strategy, approximates, noise_share
 
 # --- Batches: who was counted in a curve
 
@@ -152,7 +152,7 @@ def merged_provenance(
         privacy = _granted([source.privacy for source in sources if source.privacy is not None])
         prices = [source.price for source in sources if source.price is not None]
         price = dearest(prices) if len({type(each) for each in prices}) == 1 else privacy
-    said = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)
+    assumptions = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)
     return Provenance(
         release_id=merged_name(batches, weights),
         statistic=_joined(source.statistic for source in sources),
@@ -161,7 +161,7 @@ def merged_provenance(
         price=price,
         adjacency=first.adjacency,
         trust=_joined(source.trust for source in sources),
-        assumption=" ".join(said) + DISJOINT,
+        assumption=" ".join(assumptions) + DISJOINT,
         total=total,
         person=first.person,
         max_rows_per_person=first.max_rows_per_person,
@@ -347,7 +347,16 @@ class CurveBase(Estimate):
     people: bool = False
 
     def __post_init__(self) -> None:
-        raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
+        for name in ("raw", "cumulative"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.shape != (self.grid.bins,):
+                raise ParameterError(
+                    f"`{name}` must hold {self.grid.bins} numbers, one a threshold, got {values.shape}"
+                )
+            if not np.isfinite(values).all():
+                raise ParameterError(f"`{name}` must hold finite numbers")
+            object.__setattr__(self, name, values)
+        cumulative = self.cumulative
         rounding = 1e-6 * max(1.0, float(np.max(np.abs(cumulative))))
         if float(cumulative.min()) < -rounding or np.any(np.diff(cumulative) < -rounding):
             raise ParameterError("cumulative counts must be at least 0 and must not decrease")
@@ -358,9 +367,7 @@ class CurveBase(Estimate):
             raise ParameterError(f"the strategy is for {self.strategy.size} bins, the grid has {self.grid.bins}")
         if self.provenance is not None and self.provenance.all_rows is not self.people:
             object.__setattr__(self, "provenance", dataclasses.replace(self.provenance, all_rows=self.people))
-        for name, values in (("raw", raw), ("cumulative", cumulative)):
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+        self.raw.flags.writeable = cumulative.flags.writeable = False
         if self.measured is not None:
             measured = np.array(self.measured)
             if self.strategy is None or measured.ndim != 1 or measured.dtype.kind not in "iu" or not len(measured):
@@ -370,14 +377,6 @@ class CurveBase(Estimate):
             measured = measured.astype(np.int64)
             measured.flags.writeable = False
             object.__setattr__(self, "measured", measured)
-
-    def _numbers(self, name: str) -> Float64:
-        values = np.array(getattr(self, name), dtype=np.float64)
-        if values.shape != (self.grid.bins,):
-            raise ParameterError(f"`{name}` must hold {self.grid.bins} numbers, one a threshold, got {values.shape}")
-        if not np.isfinite(values).all():
-            raise ParameterError(f"`{name}` must hold finite numbers")
-        return values
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CurveBase):
@@ -495,9 +494,9 @@ class CurveBase(Estimate):
             Post-processing.
         """
         rows = self.rows_of_one if rows_per_person is None else rows_per_person
-        asked = (str(confidence_level), target, simulations, rows, width)
-        if asked not in self._bands:
-            self._bands[asked] = simultaneous_band(
+        key = (str(confidence_level), target, simulations, rows, width)
+        if key not in self._bands:
+            self._bands[key] = simultaneous_band(
                 self.grid,
                 self.raw,
                 strategy=self.strategy,
@@ -511,12 +510,19 @@ class CurveBase(Estimate):
                 people=self.people,
                 width=width,
             )
-        return self._bands[asked]
+        return self._bands[key]
 
     @cached_property
     def _bands(self) -> dict[tuple[Any, ...], Band]:
         """Bands computed so far; some take a second."""
         return {}
+
+    def noise_share(self) -> float:
+        """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
+        if self.strategy is None:
+            return 0.0
+        records = self.records
+        return noise_share(self.strategy, records if records >= FEWEST else 0.0, total_known=self.total is not None)
 
     @cached_property
     def _variance(self) -> Float64:

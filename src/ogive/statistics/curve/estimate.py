@@ -24,7 +24,6 @@ from ogive.statistics.curve.merging import merge
 from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
 from ogive.strategies import strategy_from_dict
-from ogive.strategies.base import noise_share
 from ogive.strategies.people import counts_people
 
 # --- Step functions, shaped like results of `scipy.stats.ecdf`
@@ -218,12 +217,6 @@ class Curve(CurveBase):
         Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
-
-    def noise_share(self) -> float:
-        """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
-        if self.strategy is None:
-            return 0.0
-        return noise_share(self.strategy, self.records if self.told else 0.0, total_known=self.total is not None)
 
     def errors(self, truth: Curve) -> dict[str, float]:
         """Distances from another curve on the same grid.

@@ -152,8 +152,8 @@ def _first_part(strategy: Strategy) -> Strategy:
 
 
 def _form(strategy: Any) -> str:
-    said = [f"{name} {getattr(strategy, name)}" for name in _OPTIONS if hasattr(strategy, name)]
-    return " ".join([strategy.name, *said])
+    options = [f"{name} {getattr(strategy, name)}" for name in _OPTIONS if hasattr(strategy, name)]
+    return " ".join([strategy.name, *options])
 
 
 def _check_batches(batches: Sequence[Batch]) -> None:

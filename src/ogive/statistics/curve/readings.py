@@ -49,7 +49,7 @@ class QuantileInterval(NamedTuple):
 
 
 def histogram(grid: Grid, probabilities: Float64, records: float, edges: Any) -> Histogram:
-    """Sum the mass between edges: all thresholds (None), every so many (a number of bins), or given ones.
+    """Sum the mass between edges: all thresholds (None), equal groups (a number of bins), or given ones.
 
     Raises:
         ParameterError: edges do not increase or are not thresholds, or their number does not divide N.

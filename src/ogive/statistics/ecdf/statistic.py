@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from ogive.columns import Binning, Missing
@@ -16,7 +15,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from
 from ogive.statistics.methods.choose import (
     CURVE_METHODS,
     METHODS,
@@ -24,13 +23,13 @@ from ogive.statistics.methods.choose import (
     Method,
     as_method,
     check_expected,
+    chosen,
     plain_smoothing,
-    released,
     uncountable,
 )
 from ogive.statistics.options import Command
 from ogive.strategies import Strategy
-from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
+from ogive.strategies.smoothing import SMOOTHINGS, Smooth, automatic_smoothing, unsmoothable
 
 DEFAULT_BINS = 1024
 
@@ -137,7 +136,7 @@ class Ecdf:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
-        object.__setattr__(self, "missing", self._binning.missing)
+        object.__setattr__(self, "missing", self.binning().missing)
         as_method(self.method)
         among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if isinstance(self.method, Strategy):
@@ -154,13 +153,13 @@ class Ecdf:
         """What copies and other processes get: the fields, without the thresholds of the grid."""
         return {name: value for name, value in vars(self).items() if name != "_binning"}
 
-    @cached_property
-    def _binning(self) -> Binning:
-        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
-
     def binning(self) -> Binning:
         """How a record is mapped to a bin."""
-        return self._binning
+        binning: Binning | None = vars(self).get("_binning")
+        if binning is None:
+            binning = Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+            object.__setattr__(self, "_binning", binning)
+        return binning
 
     def canonical(self) -> Ecdf:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
@@ -185,8 +184,18 @@ class Ecdf:
                 "`counted='people'` needs `person`, the column with the person's identifier; without one, each record "
                 "is a person, and `counted='rows'` says the same"
             )
-        task = CurveTask(self.binning(), terms, self.smooth, self.expected_records, people)
-        return (yield from released(self.method, task))
+        binning = self.binning()
+        terms.check_cells(binning.grid.bins)
+        task = CurveTask(binning, terms, self.smooth, self.expected_records, people)
+        method = chosen(self.method, task)
+        if isinstance(method, CurveMethod):
+            return (yield from method.curve(task))
+        query = task.query(method)
+        answer = yield query
+        strategy, smoothing = query.strategy, str(self.smooth)
+        if self.method == smoothing == "auto":
+            smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
+        return curve_from(answer, binning, strategy, terms, smoothing, people=people)
 
 
 # --- For the command line

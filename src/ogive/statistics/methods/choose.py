@@ -1,4 +1,4 @@
-"""All methods of releasing a curve by their names, and which of them `auto` takes.
+"""Which method releases a curve: strategies without bias, private selection, methods by name, and what `auto` takes.
 
 The choice rests on public quantities alone: the number of thresholds, the guarantee, the adjacency, how many
 records a person may have, and the number of records where that is public or guessed publicly. It costs nothing.
@@ -12,13 +12,13 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
 from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
 from ogive.core.checks import among, whole
-from ogive.errors import OgiveError, ParameterError, ScaleError, UnsupportedError, quoted
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import Answer, Query
@@ -32,11 +32,12 @@ from ogive.statistics.methods.base import (
     CurveTask,
     Expected,
     Shapes,
-    curve_from,
     guessed,
+    mean_variance,
     measured_once,
     noise_energy,
     owners_answer,
+    possible,
     public_noise,
     simulated_curve,
     strategy_errors,
@@ -53,21 +54,17 @@ from ogive.strategies import (
     design_tree,
 )
 from ogive.strategies.base import approximates
-from ogive.strategies.smoothing import DEFAULT_SMOOTHING, Smooth, automatic_smoothing, unsmoothable
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, Smooth, unsmoothable
 
 # --- Strategies without bias
-
-if TYPE_CHECKING:
-    pass
 
 UnbiasedMethod = Literal["path", "tree_ls", "hat_ls", "sqrt", "symmetric", "ring"]
 UnbiasedName = Literal["auto", UnbiasedMethod]
 UNBIASED_METHODS: tuple[UnbiasedMethod, ...] = get_args(UnbiasedMethod)
-"""Methods that measure every threshold without bias; `ogive.statistics.methods.choose.METHODS` has all methods."""
+"""Methods that measure every threshold without bias; `METHODS` has all."""
 
-Design = Callable[..., "Strategy"]
-_PURE: dict[str, Design] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}
-_GAUSSIAN: dict[str, Design] = {
+_PURE: dict[str, Callable[..., Strategy]] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}
+_GAUSSIAN: dict[str, Callable[..., Strategy]] = {
     **_PURE,
     "sqrt": design_square_root,
     "symmetric": design_symmetric_root,
@@ -131,11 +128,6 @@ def automatic(size: int, adjacency: Adjacency) -> tuple[UnbiasedMethod, ...]:
     )
 
 
-def mean_variance(strategy: Strategy, adjacency: Adjacency) -> float:
-    """Predicted mean squared error of the unsmoothed cumulative counts."""
-    return float(strategy.variance(total_known=adjacency is Adjacency.REPLACE).mean())
-
-
 def choose(
     size: int,
     privacy: Privacy,
@@ -145,7 +137,7 @@ def choose(
     *,
     rows: int = 1,
 ) -> Strategy:
-    """The strategy with the smallest predicted error that the trust model can serve."""
+    """The strategy with the smallest predicted error that the trust model can serve; a designed one as it is."""
     if not isinstance(method, str):
         return fitting(method, size)
     return first_served(candidates(size, privacy, adjacency, method, rows=rows), refusal)
@@ -181,7 +173,7 @@ _METHODS = (Projection(), Projection(degree=30), HistogramQueries(), HistogramQu
 
 
 @dataclass(frozen=True, init=False)
-class PrivateSelection:
+class PrivateSelection(CurveMethod):
     """Selects a method privately, then uses it.
 
     Candidates are the best unbiased strategy, projections, and histograms.
@@ -204,7 +196,7 @@ class PrivateSelection:
         """Select with a share of the guarantee, then measure with the rest."""
         stages, designs = self._divided(task)
         query = _selection(stages, designs, task)
-        # a smoothing that some candidate lacks is refused before anything is spent or told of the records
+        # a smoothing that some candidate lacks is refused before anything is spent or learnt of the records
         lacking = (unsmoothable(design.strategy, task.smooth) for design in designs)
         reason = next(filter(None, lacking), None) or task.terms.refusal(query)
         if reason is not None:
@@ -270,22 +262,14 @@ def _designs(
     rest: tuple[Privacy, ...], size: int, adjacency: Adjacency, rows: int, records: int
 ) -> tuple[_Candidate, ...]:
     """The candidates, each with the least noise that the rest of the guarantee allows."""
-    results: list[_Candidate] = []
-    problem: OgiveError | None = None
-    for method in (None, *_METHODS):
 
-        def best(bins: int, method: Projection | HistogramQueries | None = method) -> Strategy:
-            return _least_noise(method, rest, bins, adjacency, rows, records)
+    def candidate(method: Projection | HistogramQueries | None) -> _Candidate:
+        strategy = _least_noise(method, rest, size, adjacency, rows, records)
+        if size <= LARGEST_SIZE:
+            return _Candidate(strategy, strategy)
+        return _Candidate(strategy, _least_noise(method, rest, LARGEST_SIZE, adjacency, rows, records))
 
-        try:
-            strategy = best(size)
-            results.append(_Candidate(strategy, strategy if size <= LARGEST_SIZE else best(LARGEST_SIZE)))
-        except OgiveError as error:
-            problem = error
-    if not results:
-        assert problem is not None
-        raise problem
-    return tuple(dict.fromkeys(results))
+    return tuple(dict.fromkeys(possible(candidate, (None, *_METHODS))))
 
 
 def _least_noise(
@@ -297,21 +281,13 @@ def _least_noise(
     records: int,
 ) -> Strategy:
     """Of the designs for any one guarantee of the rest the one with the least noise; None is the best unbiased one."""
-    made: list[Strategy] = []
-    problem: OgiveError | None = None
-    for grant in rest:
-        try:
-            if method is None:
-                made.append(candidates(size, grant, adjacency, rows=rows)[0])
-            else:
-                made.append(method.design(size, grant, adjacency, rows, records))
-        except OgiveError as error:
-            problem = error
-    if not made:
-        assert problem is not None
-        raise problem
-    known = adjacency is Adjacency.REPLACE
-    return min(made, key=lambda each: float(each.variance(total_known=known).mean()))
+
+    def strategy(grant: Privacy) -> Strategy:
+        if method is None:
+            return candidates(size, grant, adjacency, rows=rows)[0]
+        return method.design(size, grant, adjacency, rows, records)
+
+    return min(possible(strategy, rest), key=lambda each: mean_variance(each, adjacency))
 
 
 def _selection(stages: _Stages, designs: tuple[_Candidate, ...], task: CurveTask) -> NoisyMaxQuery:
@@ -398,33 +374,16 @@ def check_expected(records: Any) -> None:
     whole(records, "expected_records", 1, MOST_EXPECTED)
 
 
-def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]:
-    """Release a curve by a method."""
-    resolved = as_method(method)
-    task.terms.check_cells(task.size)
-    if task.people:
-        reason = uncountable(method)
-        if reason is not None:
-            raise ParameterError(reason)
-    chosen = _chosen(resolved, task)
-    if isinstance(chosen, CurveMethod):
-        return (yield from chosen.curve(task))
-    query = task.query(chosen)
-    strategy, answer = query.strategy, (yield query)
-    smoothing: str = task.smooth
-    if resolved == smoothing == "auto":
-        smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
-    return curve_from(answer, task.binning, strategy, task.terms, smoothing, people=task.people)
-
-
 _CHOSEN: dict[Hashable, CurveMethod | Strategy] = {}
 _MOST_CHOSEN = 32
 
 
-def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
+def chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
     """What releases a curve by a method; kept for the next task that says the same of everything public."""
-    terms = task.terms
-    if isinstance(method, CurveMethod) or terms.serving is None:
+    method, terms = as_method(method), task.terms
+    if isinstance(method, CurveMethod):
+        return method
+    if terms.serving is None:
         return _choice(method, task)
     # nobody counts records where their number decides nothing
     counted = method == "auto" and not task.people and terms.private and task.smooth in _APPROXIMATING
@@ -440,20 +399,15 @@ def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
     return result
 
 
-def _choice(method: Method, task: CurveTask) -> CurveMethod | Strategy:
-    """The method itself, or the strategy of that name; for "auto" the first of the best that can be served."""
-    if isinstance(method, CurveMethod):
-        return method
+def _choice(method: str | Strategy, task: CurveTask) -> CurveMethod | Strategy:
+    """The strategy of that name; for "auto" the first of the best that can be served."""
     if method == "auto" and not task.people:
         if owners_answer(task.terms, task.binning):
             return CURVE_METHODS[Reports.name]
         for candidate in better(task):
-            try:
-                query = next(candidate.curve(task))
-            except (ParameterError, ScaleError, UnsupportedError):
-                continue
-            if task.terms.refusal(query) is None:
-                return candidate
+            with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
+                if task.terms.refusal(next(candidate.curve(task))) is None:
+                    return candidate
     return unbiased(method, task)
 
 
@@ -494,18 +448,17 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
         return
     quick = task.at_most(_QUICK)
     safe = _safe(quick)
-    candidates = [
-        candidate for candidate in CURVE_METHODS.values() if candidate.name not in (PrivateSelection.name, Reports.name)
+    approximating = [
+        method
+        for method in CURVE_METHODS.values()
+        if not isinstance(method, PrivateSelection | Reports) and not _fails(method, safe, quick, FIRST, _SURELY)
     ]
-    candidates = [candidate for candidate in candidates if not _fails(candidate, safe, quick, FIRST, _SURELY)]
-    if not candidates:
+    if not approximating:
         return
     results: list[tuple[CurveMethod | None, tuple[float, ...]]] = []
-    for candidate in (None, *candidates):
-        try:
+    for candidate in (None, *approximating):
+        with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
             results.append((candidate, predicted_errors("auto" if candidate is None else candidate, task).energy))
-        except (ParameterError, ScaleError, UnsupportedError):
-            continue
     if not results:
         return
     least = np.min([energies for _, energies in results], axis=0)
@@ -538,7 +491,11 @@ def _safe(task: CurveTask) -> tuple[Strategy, ...]:
 
 def _fails(candidate: CurveMethod, safe: tuple[Strategy, ...], task: CurveTask, shapes: Shapes, limit: float) -> bool:
     """Whether the KS distance of a method is more than `limit` times that of the safe strategies, on any shape."""
-    records = _most_records(task)
+    # rounded up to two digits, so that similar numbers share a prediction; more records are never safer, since noise
+    # becomes less, and a bias stays
+    records = guessed(task) * task.terms.groups
+    unit = 10 ** max(0, len(str(records)) - 2)
+    records = -(-records // unit) * unit
     try:
         errors = candidate.errors(task, shapes, records).ks
     except (ParameterError, ScaleError, UnsupportedError):
@@ -550,19 +507,9 @@ def _fails(candidate: CurveMethod, safe: tuple[Strategy, ...], task: CurveTask, 
     return False
 
 
-def _most_records(task: CurveTask) -> int:
-    """How many records one curve may be of, rounded up to two digits, so that similar numbers share a prediction.
-
-    More records are never safer: the noise becomes less, and a bias stays.
-    """
-    most = guessed(task) * task.terms.groups
-    unit: int = 10 ** max(0, len(str(most)) - 2)
-    return -(-most // unit) * unit
-
-
 def predicted_errors(method: Method, task: CurveTask, shapes: Shapes = USUAL) -> Expected:
     """Predicted errors of a method on public shapes; "auto" is the best unbiased strategy here."""
-    resolved, coarse, records = as_method(method), task.coarse, guessed(task)
+    resolved, coarse, records = as_method(method), task.at_most(), guessed(task)
     if isinstance(resolved, CurveMethod):
         return resolved.errors(coarse, shapes, records)
     if isinstance(resolved, str):

@@ -1,4 +1,4 @@
-"""Methods that measure a few numbers once: counts of groups of bins, or coefficients of orthogonal functions."""
+"""Methods that measure less than every threshold: groups of bins, coefficients, thresholds one by one, and reports."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import (
     ANY_REPORT,
     NOISES,
+    CurveMethod,
     CurveTask,
     Expected,
     Shapes,
@@ -37,8 +38,10 @@ from ogive.statistics.methods.base import (
     curve_from,
     designs,
     guessed,
+    mean_variance,
     measured_once,
     owners_answer,
+    possible,
     public_noise,
     shares,
     strategy_errors,
@@ -47,8 +50,6 @@ from ogive.strategies import GroupedHistogram, OpenedThresholds, Strategy, desig
 from ogive.strategies.counts import ACCOUNTINGS, DEFAULT_GROUPS, check_groups, counted_noise, equal_share
 from ogive.strategies.projection.features import check_degree
 from ogive.strategies.reported import (
-    ReportedHistogram,
-    ReportedTree,
     design_reports,
     expected_histogram,
     expected_tree,
@@ -63,8 +64,28 @@ from ogive.strategies.smoothing import automatic_smoothing, unsmoothable
 # few groups; above some sixteen of them its cumulative counts add up more noise.
 
 
+class Designed(CurveMethod):
+    """A method of one strategy, which its options and public terms determine."""
+
+    def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
+        """The strategy that is measured."""
+        raise NotImplementedError
+
+    def strategy(self, task: CurveTask) -> Strategy:
+        """The same of a task."""
+        return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
+
+    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
+        """Measure the strategy once at the whole guarantee."""
+        return (yield from measured_once(self.strategy(task), task))
+
+    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
+        """Errors from sampling, noise and approximation."""
+        return strategy_errors(self.strategy(task), task, shapes, records)
+
+
 @dataclass(frozen=True)
-class HistogramQueries:
+class HistogramQueries(Designed):
     """Noisy counts of groups of neighboring bins, with linear interpolation within groups.
 
     Under trust local every owner sends a randomized report of the own group; `accounting` and `noise` then have no
@@ -87,30 +108,24 @@ class HistogramQueries:
         among(self.accounting, "accounting", ACCOUNTINGS)
         among(self.noise, "noise", NOISES)
 
-    def strategy(self, task: CurveTask) -> Strategy:
-        """The strategy that is measured."""
-        return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
-
     def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
-        """The same design from the terms; it does not depend on the number of records."""
+        """It does not depend on the number of records."""
         return _least_noise(self, size, privacy, adjacency, rows)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Measure the groups once at the whole guarantee, or collect one report of every owner."""
-        if owners_answer(task.terms, task.binning):
-            self._check_reported()
-            return (yield from reported_groups(self.groups, task))
-        return (yield from measured_once(self.strategy(task), task))
+        """Measure the groups, or collect one report of every owner."""
+        if not owners_answer(task.terms, task.binning):
+            return (yield from super().curve(task))
+        if (self.accounting, self.noise) != ("joint", "auto"):
+            raise ParameterError("accounting and noise of a histogram are for who sees records; leave them out")
+        return (yield from _reported_groups(self.groups, task))
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Errors from sampling, noise and interpolation within groups."""
-        if owners_answer(task.terms, task.binning):
-            return strategy_errors(expected_groups(self.groups, task), task, shapes, records)
-        return strategy_errors(self.strategy(task), task, shapes, records)
-
-    def _check_reported(self) -> None:
-        if (self.accounting, self.noise) != ("joint", "auto"):
-            raise ParameterError("accounting and noise of a histogram are for who sees records; leave them out")
+        if not owners_answer(task.terms, task.binning):
+            return super().errors(task, shapes, records)
+        expected = expected_histogram(task.size, _oracle(self.groups, task), guessed(task))
+        return strategy_errors(expected, task, shapes, records)
 
 
 @lru_cache(maxsize=256)
@@ -125,11 +140,11 @@ def _least_noise(method: HistogramQueries, size: int, privacy: Privacy, adjacenc
             size, privacy=grant, adjacency=adjacency, rows=rows, groups=method.groups, accounting=method.accounting
         )
 
-    made = designs(privacy, noise, design, what=f"{min(method.groups, size)} groups")
-    return min(made, key=lambda each: float(each.variance(total_known=adjacency is Adjacency.REPLACE).mean()))
+    strategies = designs(privacy, noise, design, what=f"{min(method.groups, size)} groups")
+    return min(strategies, key=lambda strategy: mean_variance(strategy, adjacency))
 
 
-def reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Curve]:
+def _reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Curve]:
     """Collect one report of every owner, about their group alone."""
     oracle = _oracle(groups, task)
     reason = unsmoothable(expected_histogram(task.size, oracle, 1), task.smooth)
@@ -140,11 +155,6 @@ def reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Cu
     answer = yield ReportsQuery(RowValues(Domain((coarse,))), oracle)
     strategy, values = read_histogram(task.size, oracle, answer.values)
     return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
-
-
-def expected_groups(groups: int, task: CurveTask) -> ReportedHistogram:
-    """The strategy that the owners' reports would make."""
-    return expected_histogram(task.size, _oracle(groups, task), guessed(task))
 
 
 def _oracle(groups: int, task: CurveTask) -> UnaryOracle:
@@ -168,7 +178,7 @@ CONSTANTS = ("exact", "paper")
 
 
 @dataclass(frozen=True)
-class Projection:
+class Projection(Designed):
     """Noisy coefficients of a few orthogonal functions.
 
     Fields:
@@ -194,21 +204,9 @@ class Projection:
         if self.degree is not None:
             check_degree(self.degree, self.basis, self.noise)
 
-    def strategy(self, task: CurveTask) -> Strategy:
-        """The strategy that is measured."""
-        return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
-
     def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
-        """The same design from the terms."""
+        """The projection; its degree follows from the number of records where it is not given."""
         return _projected(self, size, privacy, adjacency, rows, records)
-
-    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Measure the coefficients once at the whole guarantee."""
-        return (yield from measured_once(self.strategy(task), task))
-
-    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Errors from sampling, noise and approximation."""
-        return strategy_errors(self.strategy(task), task, shapes, records)
 
 
 @lru_cache(maxsize=256)
@@ -240,7 +238,7 @@ _ADAPTIVE_SEED = 0x6164617074
 
 
 @dataclass(frozen=True)
-class AdaptiveQuantiles:
+class AdaptiveQuantiles(CurveMethod):
     """Noisy counts at thresholds that are chosen adaptively.
 
     Fields:
@@ -302,7 +300,7 @@ class AdaptiveQuantiles:
 
 
 class Search:
-    """Which threshold is asked for next; sees noisy counts alone."""
+    """Which threshold is measured next; sees noisy counts alone."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -327,7 +325,7 @@ class Search:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How many counts are asked for at most, and the noise of each."""
+    """How many counts are measured at most, and the noise of each."""
 
     counts: int
     law: DiscreteLaplace | DiscreteGaussian
@@ -345,19 +343,12 @@ def _planned(
     noise = method.noise
     if noise == "auto" and method.accounting == "naive" and not isinstance(privacy, PureDP):
         noise = "gaussian"
-    plans: list[_Plan] = []
-    failed: ParameterError | None = None
-    for grant in allowed_grants(privacy, noise):
-        try:
-            rounds = min(method.rounds or usual_rounds(grant, rows, records), size - 1)
-            law, bits = _noise(method.accounting, grant, rounds + extra, rows)
-        except ParameterError as error:
-            failed = error
-            continue
-        plans.append(_Plan(rounds + extra, law, bits))
-    if not plans:
-        assert failed is not None
-        raise failed
+
+    def plan(grant: Privacy) -> _Plan:
+        rounds = min(method.rounds or usual_rounds(grant, rows, records), size - 1)
+        return _Plan(rounds + extra, *_noise(method.accounting, grant, rounds + extra, rows))
+
+    plans = possible(plan, allowed_grants(privacy, noise), ParameterError)
     return min(plans, key=lambda plan: plan.law.variance / 4.0**plan.bits)
 
 
@@ -393,7 +384,7 @@ def _adaptive_errors(plan: _Plan, size: int, records: int, total: int | None, sh
 
 
 def _rehearsed(cumulative: Int64, plan: _Plan, noise: Int64, total: int | None) -> dict[int, int]:
-    """Thresholds asked for and their noisy counts, on imagined records."""
+    """Thresholds measured and their noisy counts, on imagined records."""
     size = len(cumulative)
     search, answers = Search(size), dict[int, int]()
     point: int | None = size - 1 if total is None else size // 2 - 1
@@ -412,7 +403,7 @@ SPLITS = ("users", "budget")
 
 
 @dataclass(frozen=True)
-class Reports:
+class Reports(CurveMethod):
     """Randomized reports of the records' owners on the nodes of a hierarchy over the bins.
 
     Fields:
@@ -441,48 +432,40 @@ class Reports:
         whole(self.seed, "seed", 0, (1 << 63) - 1)
 
     def oracle(self, task: CurveTask) -> TreeOracle:
-        """The randomizer of each owner's bin.
-
-        Raises:
-            ParameterError: there are too few or too many thresholds.
-        """
-        epsilon = report_epsilon(task)
+        """The randomizer of each owner's bin."""
         return design_reports(
-            task.size, epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
+            task.size,
+            report_epsilon(task),
+            branching=self.branching,
+            nodes=self.nodes,
+            split=self.split,
+            seed=self.seed,
         )
-
-    def query(self, task: CurveTask) -> ReportsQuery:
-        """The query for every owner.
-
-        Raises:
-            ParameterError: the number of records is private or too small.
-        """
-        check_public_number(task)
-        return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Collect one report of every owner."""
         refusal = task.terms.refusal(ANY_REPORT)
         if refusal is not None:
             raise UnsupportedError(refusal)
-        query = self.query(task)
-        assert isinstance(query.oracle, TreeOracle)
-        levels, records = query.oracle.levels, task.terms.records
-        if records is not None and records < levels:
+        check_public_number(task)
+        oracle, records = self.oracle(task), task.terms.records
+        if records is not None and records < oracle.levels:
             each = " a group" if task.terms.one_loss_type else ""
             raise ParameterError(
-                f"reports on {levels} levels need at least {levels} records{each}, got {records}; take fewer bins"
+                f"reports on {oracle.levels} levels need at least {oracle.levels} records{each}, got {records}; "
+                "take fewer bins"
             )
-        answer = yield query
-        return reported_curve(query.oracle, answer, task)
+        answer = yield ReportsQuery(RowValues(Domain((task.binning,))), oracle)
+        strategy, values = read_reports(oracle, answer.values)
+        result = Answer(values, answer.totals)
+        smoothing: str = task.smooth
+        if smoothing == "auto":
+            smoothing = automatic_smoothing(strategy, values, result.total)
+        return curve_from(result, task.binning, strategy, task.terms, smoothing)
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Errors from sampling and the noise of the reports."""
-        return strategy_errors(self.expected(task, records), task, shapes, records)
-
-    def expected(self, task: CurveTask, records: int) -> ReportedTree:
-        """The strategy that the reports of this number of owners amount to."""
-        return expected_tree(self.oracle(task), records)
+        return strategy_errors(expected_tree(self.oracle(task), records), task, shapes, records)
 
 
 def report_epsilon(task: CurveTask) -> Fraction:
@@ -501,16 +484,6 @@ def check_public_number(task: CurveTask) -> None:
             "`adjacency REPLACE`"
         )
     check_missing(task.binning, task.terms.adjacency)
-
-
-def reported_curve(oracle: TreeOracle, answer: Answer, task: CurveTask) -> Curve:
-    """The curve of some reports; post-processing."""
-    strategy, values = read_reports(oracle, answer.values)
-    told = Answer(values, answer.totals)
-    smoothing: str = task.smooth
-    if smoothing == "auto":
-        smoothing = automatic_smoothing(strategy, values, told.total)
-    return curve_from(told, task.binning, strategy, task.terms, smoothing)
 
 
 def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:

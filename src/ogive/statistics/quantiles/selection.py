@@ -30,8 +30,8 @@ from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.curve.bands import interval_simulations
-from ogive.statistics.methods.base import curve_from
-from ogive.statistics.methods.choose import choose, mean_variance
+from ogive.statistics.methods.base import curve_from, mean_variance
+from ogive.statistics.methods.choose import choose
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
 from ogive.strategies import Strategy
 
@@ -116,13 +116,13 @@ def select_quantiles(
 
     # below all records and above them nothing has to be found
     ends = [(number, side) for number, score in enumerate(scores) for side in (-1, 1) if _has_end(score, side)]
-    asked: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
-    asked += [Asked(END, partial(end, number, side)) for number, side in ends]
+    procedures: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
+    procedures += [Asked(END, partial(end, number, side)) for number, side in ends]
     tried = dataclasses.replace(terms, simulations=0)
-    check_served(ask_together(asked, tried), tried)
-    told = yield from ask_together(asked, terms)
-    result = told[: len(scores)]
-    outer = dict(zip(ends, told[len(scores) :], strict=True))
+    check_served(ask_together(procedures, tried), tried)
+    answers = yield from ask_together(procedures, terms)
+    result = answers[: len(scores)]
+    outer = dict(zip(ends, answers[len(scores) :], strict=True))
     low = [outer.get((number, -1), 0) for number in range(len(scores))]
     high = [outer.get((number, 1), bins - 1) for number in range(len(scores))]
     return _in_order(scores, result, low, high)
@@ -233,14 +233,14 @@ def select_jointly(
     def ends(shared: Terms) -> Procedure[tuple[list[int], list[int]]]:
         return (yield from _ends(binning, shares, confidence_level, shared))
 
-    asked: list[Asked[Any]] = [Asked(1 - interval_share, points)]
+    procedures: list[Asked[Any]] = [Asked(1 - interval_share, points)]
     if interval_share:
-        asked.append(Asked(interval_share, ends))
+        procedures.append(Asked(interval_share, ends))
     tried = dataclasses.replace(terms, simulations=0)
-    check_served(ask_together(asked, tried), tried)
-    told = yield from ask_together(asked, terms)
-    result = told[0]
-    low, high = told[1] if interval_share else ([0] * len(shares), [last] * len(shares))
+    check_served(ask_together(procedures, tried), tried)
+    answers = yield from ask_together(procedures, terms)
+    result = answers[0]
+    low, high = answers[1] if interval_share else ([0] * len(shares), [last] * len(shares))
     # the interval of a quantile that was selected beyond it reaches to its bin, which only widens it
     return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
 

@@ -76,8 +76,8 @@ def bisect_quantiles(
     Returns:
         0-based points (quantiles, lower ends, upper ends), each shape (len(probabilities),).
     """
-    asked = strategy
-    answer = yield CurveQuery(binning, asked, (strategy.size - 1,))
+    design = strategy
+    answer = yield CurveQuery(binning, design, (strategy.size - 1,))
     total, noisy = answer.total, answer.noisy
     strategy = answer.noise_of(strategy)
     last = np.array([strategy.size - 1])
@@ -89,7 +89,7 @@ def bisect_quantiles(
     try:
         points = next(search)
         while True:
-            answer = yield CurveQuery(binning, asked, tuple(points.tolist()))
+            answer = yield CurveQuery(binning, design, tuple(points.tolist()))
             points = search.send(strategy.estimate_at(answer.values, points, None) / records)
     except StopIteration as stop:
         result, low, high = stop.value.reshape(3, -1)
@@ -130,7 +130,7 @@ _BY_THEMSELVES = ("bisection", "exponential", "joint")
 """Methods that release no curve."""
 
 _FEW = 3
-"""Up to so many quantiles a plan compares single selections with curves."""
+"""Up to this number of quantiles a plan compares single selections with curves."""
 
 _FEW_TOGETHER = 5
 """The same for joint selections."""
@@ -388,7 +388,7 @@ class QuantilesPrediction(CurvePrediction):
 
     @staticmethod
     def measured(statistic: Quantiles) -> Statistic[Any]:
-        """The curve, whose intervals need not be simulated to know what is asked of the records."""
+        """The curve, whose intervals need not be simulated to know the queries."""
         return statistic if statistic.method in ("bisection", "exponential", "joint") else statistic.ecdf()
 
     @property
