@@ -15,7 +15,8 @@ from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedErro
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import describe
-from ogive.statistics.boxplot.estimate import SHOWN_OUTLIERS, box_of, inverse, selection_grants
+from ogive.statistics.boxplot.estimate import SHOWN_OUTLIERS, box_of, inverse
+from ogive.statistics.boxplot.statistic import selection_grants
 from ogive.statistics.curve import approximating
 from ogive.statistics.curve.estimate import Curve
 

@@ -1,4 +1,7 @@
-"""Bounds found in noisy counts per order of magnitude: the ends, and how many records may lie outside."""
+"""Bounds found in noisy counts per order of magnitude: the ends, and how many records may lie outside.
+
+All tails of noise are rounded up, so that what is promised of them holds.
+"""
 
 from __future__ import annotations
 

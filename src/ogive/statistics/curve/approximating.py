@@ -1,4 +1,4 @@
-"""Bands of strategies that approximate: what all curves with these measurements have in common.
+"""Bands of strategies that approximate: what all curves with these measurements have in common; and any curve's band.
 
 The estimate of such a strategy has a bias that depends on the records, so nothing around it is known to hold the truth.
 What is known is in the measurements: with probability 1 - a, the histogram x lies in
@@ -100,11 +100,7 @@ class Feasible:
     ends: tuple[float, float]
 
     def multipliers(self, objective: Float64, bins: Int64, *, scale: float = 0.0) -> Float64 | None:
-        """Multipliers that bound objective p + scale s well, solved on some bins.
-
-        Returns:
-            u and v, shape (2, M); None where nothing is feasible.
-        """
+        """Multipliers u and v that bound objective p + scale s well, solved on some bins; None where nothing fits."""
         from scipy.optimize import linprog  # slow to import, and needed for these bands only
 
         columns = self.features[:, bins]
@@ -317,18 +313,9 @@ def common_ends(
     progress: Progress | None = None,
     programs: int | None = None,
 ) -> Ends:
-    """Ends of the band of an approximating strategy, shape (N,) each.
+    """Ends of the band of an approximating strategy around its estimate `raw`, shape (N,) each.
 
-    Args:
-        raw: Its estimate of the cumulative counts, shape (N,).
-        measured: Its noisy measurements, shape (M,); needed but for the approximation.
-        strategy: What was measured.
-        total: Number of records if public, else None.
-        tail: Error probability.
-        target: "population", "sample" or "approximation".
-        simulations: Number of simulated releases; by default 9999, more for high confidence.
-        progress: Called with simulations done and to do.
-        programs: At how many thresholds the ends are the best there are, where programs must be solved.
+    They are the best there are at a number of thresholds, `programs`, where linear programs must be solved.
     """
     if total == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
@@ -360,11 +347,10 @@ def _approximation_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, total
 
 
 def prefixes(features: Float64) -> tuple[Int64, Float64] | None:
-    """Thresholds at which sums of the measurements are counts of the records, and which sums.
+    """Increasing thresholds at which sums of the measurements are counts of the records, and which sums: weights.
 
-    Returns:
-        0-based thresholds, increasing, shape (P,), and weights, shape (P, M), so that weights @ A is 1 up to each
-        threshold and 0 beyond; None if the measurements are neither counts at thresholds nor of adjoining groups.
+    weights @ A is 1 up to each threshold and 0 beyond; None if the measurements are neither counts at thresholds nor of
+    adjoining groups.
     """
     size = features.shape[1]
     if not np.isin(features, (0.0, 1.0)).all():
@@ -476,28 +462,11 @@ def simultaneous_band(
     people: bool = False,
     width: str = EVEN,
 ) -> Band:
-    """Compute the band around a raw linear estimate, or that of an approximating strategy (`approximating`).
+    """The band of `CurveBase.band`, around a raw linear estimate or of what an approximating strategy measured.
 
-    Args:
-        grid: Thresholds.
-        raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
-        strategy: What was measured; None where there is no noise.
-        total: Number of records if public, else None.
-        confidence_level: Confidence level, above 0 and at most 0.9999.
-        target: "population" or "sample"; of an approximating strategy also "approximation".
-        simulations: Number of simulated releases; by default what `default_simulations` says, and
-            2 / a for high confidence. The level holds on average over the simulation; the achieved tail
-            has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
-        progress: Called with simulations done and to do.
-        measured: Noisy measurements of an approximating strategy.
-        rows_per_person: Most records of one person, which may all be alike; above 1, half of the error probability of a
-            band for the population goes to the noise, and half to sampling: see `clustered_ends`.
-        people: Whether people were counted, whose exact counts need not be whole, and whose shares were rounded: the
-            ends are apart by twice `SHARE_ROUNDING` more.
-        width: "even", or "narrowing" in the tails: see `narrowing_ends`.
-
-    Privacy:
-        Post-processing of the release; the simulation uses public random numbers.
+    Where records of one person may be alike, half of the error probability of a band for the population goes to the
+    noise, and half to sampling (`clustered_ends`). Counts of people need not be whole, and their shares were rounded:
+    the ends are apart by twice `SHARE_ROUNDING` more.
     """
     level = check_level(confidence_level)
     approximate = strategy is not None and approximates(strategy)

@@ -165,11 +165,6 @@ def simulations_for(
     return simulations_needed(level, share=share, nodes=nodes, usual=usual)
 
 
-def interval_simulations(strategy: Strategy | None, level: Fraction, usual: int | None) -> int | None:
-    """Simulations for intervals of that level where `usual` are usual; None for as many as a band takes by itself."""
-    return None if usual is None or strategy is None else simulations_for(strategy, level, usual=usual)
-
-
 def simulate_maxima(
     strategy: Strategy, *, total_known: bool, simulations: int, progress: Progress | None = None
 ) -> NoiseMaxima:
@@ -348,15 +343,9 @@ def band_ends(
     *,
     whole_counts: bool = True,
 ) -> tuple[Float64, Float64]:
-    """Ends of the band around a raw linear estimate, shape (N,) each.
+    """Ends of the band around a raw linear estimate, shape (N,) each; `maxima` are None where there is no noise.
 
-    Args:
-        raw: Unbiased estimate of the cumulative counts, shape (N,).
-        maxima: Simulated for them; None where there is no noise.
-        tail: Error probability.
-        target: "population" or "sample".
-        total: Number of records if public, else None.
-        whole_counts: Whether the exact counts are whole numbers; those of people are not.
+    The exact counts of people are no whole numbers, those of records are (`whole_counts`).
     """
     if maxima is None:
         low, high = _without_noise(raw, tail, target)
@@ -487,16 +476,7 @@ def narrowing_ends(
     simulations: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Float64, Float64]:
-    """Ends of the band, shape (N,) each.
-
-    Args:
-        raw: Unbiased estimate of the cumulative counts, shape (N,).
-        strategy: What was measured; None where there is no noise.
-        n: Number of records, public.
-        tail: Error probability.
-        simulations: Number of simulated releases; by default 1999, more for high confidence.
-        progress: Called with simulations done and to do.
-    """
+    """Ends of the band of `n` records around an unbiased estimate, shape (N,) each; no strategy: no noise."""
     if n == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
     runs = _runs(tail) if simulations is None else simulations
@@ -609,14 +589,6 @@ def _within_cells(errors: Float64, n: int, random: np.random.Generator) -> tuple
     The curve of a sample rises, so it strays by the length of a cell more at most. Where a cell has c records it also
     strays from the line between its ends by at most c / n times the largest error of the distribution function of c
     uniform numbers, which exceeds x with probability exp(-2 c x^2) at most, where that is 1/2 or less (Massart 1990).
-
-    Args:
-        errors: F_n(u) - u at the ends of the cells, shape (runs, cells + 1).
-        n: Number of records.
-        random: Draws how far the records of a cell stray.
-
-    Returns:
-        Bounds, shape (runs, cells) each.
     """
     before, after = errors[:, :-1], errors[:, 1:]
     counts = (after - before + 1 / _CELLS + _ROUNDING) * n

@@ -1,11 +1,11 @@
-"""The data of a released distribution function, its band and its steps; what it can be asked is in `estimate`."""
+"""The data of a released distribution function, who was counted in it, and its band; `estimate` says what it tells."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -138,18 +138,12 @@ def merged_provenance(
     total: int | None,
     weights: tuple[Fraction, ...] | None,
 ) -> Provenance:
-    """The provenance of a sum: the guarantee of the most expensive batch, and the assumption that this takes.
-
-    Args:
-        sources: Of the curves that are merged, of one privacy unit.
-        batches: Of all of them.
-        total: Number of all records where that is public.
-        weights: Of a mixture.
-    """
+    """The provenance of a sum, or of a mixture with weights: the guarantee of its most expensive batch."""
     first = sources[0]
     privacy, price = None, None
     if first.private:
-        privacy = _granted([source.privacy for source in sources if source.privacy is not None])
+        privacy = dearest([source.privacy for source in sources if source.privacy is not None])
+        assert not isinstance(privacy, GaussianDP)
         prices = [source.price for source in sources if source.price is not None]
         price = dearest(prices) if len({type(each) for each in prices}) == 1 else privacy
     assumptions = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)
@@ -187,12 +181,6 @@ def dearest(charges: Sequence[Charge]) -> Charge:
     return largest
 
 
-def _granted(charges: Sequence[Privacy]) -> Privacy:
-    result = dearest(charges)
-    assert not isinstance(result, GaussianDP)
-    return result
-
-
 def _epsilon(charge: Charge, delta: Fraction) -> Fraction:
     match charge:
         case PureDP() | ApproxDP():
@@ -214,10 +202,8 @@ def merged_name(batches: Sequence[Batch], weights: tuple[Fraction, ...] | None) 
     return hashlib.sha256(f"ogive merge 1\n{text}".encode()).hexdigest()[:_ID_DIGITS]
 
 
-def _joined(names: object) -> str:
-    assert not isinstance(names, str)
-    parts = dict.fromkeys(part for name in names for part in name.split("+"))  # type: ignore[attr-defined]
-    return "+".join(parts)
+def _joined(names: Iterable[str]) -> str:
+    return "+".join(dict.fromkeys(part for name in names for part in name.split("+")))
 
 
 # --- Checks of a merged curve against its batches

@@ -85,6 +85,11 @@ class CurveFunction:
         return self.curve.labels
 
     @property
+    def _steps(self) -> StepFunction:
+        grid, shares = self.curve.grid, self.curve.probabilities
+        return StepFunction(grid, shares, 0.0) if self.name == "cdf" else StepFunction(grid, 1 - shares, 1.0)
+
+    @property
     def probabilities(self) -> Float64:
         """Value at each threshold, shape (N,)."""
         return self._steps.probabilities
@@ -107,12 +112,6 @@ class CurveFunction:
     def plot(self, ax: Any = None) -> Any:
         """Draw the steps; returns matplotlib axes."""
         return room(type(self), "view").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
-
-    @property
-    def _steps(self) -> StepFunction:
-        if self.name == "cdf":
-            return StepFunction(self.curve.grid, self.curve.probabilities, 0.0)
-        return StepFunction(self.curve.grid, 1 - self.curve.probabilities, 1.0)
 
 
 # --- The estimate

@@ -236,6 +236,11 @@ def _approximating_half_width(
 
 
 # --- The plan of a distribution function
+#
+# Most methods measure one curve, whose errors before smoothing follow from the noise. A curve may also take several
+# rounds, each chosen after the answers before: neither its noise nor its bias is that of one strategy. Then releases
+# are imagined on every public shape, and errors are the largest over the shapes, with the smallest beside it, as for
+# strategies that approximate.
 
 REFERENCE_WORDS = (
     "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "

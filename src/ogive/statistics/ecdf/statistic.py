@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import GRIDS, Bound, Grid, GridName
@@ -60,21 +60,12 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | GridNa
             raise ParameterError(f"`grid` must be {', '.join(GRIDS)} or a Grid, got {quoted(grid)}")
 
 
-DesignedT = TypeVar("DesignedT", bound="Designed")
+StatisticT = TypeVar("StatisticT")
 
 
-class Designed(Protocol):
-    """A statistic that may carry a curve method with options, or a strategy designed by hand."""
-
-    @property
-    def method(self) -> object:
-        """Name of a method, a curve method or a strategy."""
-        ...
-
-
-def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
+def by_hand(statistic: StatisticT) -> dict[str, StatisticT]:
     """The statistic itself, named by hand, where its method is none of the named ones."""
-    method = as_method(statistic.method)
+    method = as_method(cast(Any, statistic).method)
     if isinstance(method, str) or method in CURVE_METHODS.values():
         return {}
     return {f"{method.name} by hand": statistic}

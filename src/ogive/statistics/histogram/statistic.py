@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypedDict, cast
+from typing import ClassVar, cast
 
 from ogive.columns import LISTING_POLICIES, MAX_LISTED, LabelValue, LabelValues, Listed, ListingPolicy, OpenCategories
 from ogive.core.checks import among
@@ -21,15 +21,6 @@ from ogive.statistics.prediction import Errors, Metric, Prediction
 from ogive.statistics.sums.ask import ask_table
 from ogive.statistics.sums.measured import Measured
 from ogive.statistics.sums.plan import NOISE
-
-
-class HistogramOptions(TypedDict, total=False):
-    """The fields of `Histogram` that are options."""
-
-    values: LabelValues | None
-    other: ListingPolicy
-    missing: ListingPolicy
-    confidence_level: float
 
 
 @dataclass(frozen=True)

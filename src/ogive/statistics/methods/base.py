@@ -28,6 +28,8 @@ from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, PeopleQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.bands import Band, simulations_for
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
@@ -309,6 +311,16 @@ def curve_from(
         measured=answer.values if answer.noisy and approximates(strategy) else None,
         people=people,
     )
+
+
+def interval_band(curve: Curve, confidence_level: float, terms: Terms) -> Band:
+    """The band of a curve that intervals are read off, by as many simulations as the terms wish for."""
+    simulations = terms.simulations
+    if simulations is not None and curve.strategy is not None:
+        simulations = simulations_for(curve.strategy, check_level(confidence_level), usual=simulations)
+    else:
+        simulations = None
+    return curve.band(confidence_level, simulations=simulations, rows_per_person=terms.unit.max_rows_per_person)
 
 
 def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:

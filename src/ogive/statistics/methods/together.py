@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -97,19 +97,25 @@ def ask_together(procedures: Sequence[Asked[Any]], terms: Terms) -> Procedure[li
     return results
 
 
-def rehearse(procedure: Procedure[Any], terms: Terms) -> list[Query]:
+def rehearse(procedure: Procedure[Any], terms: Terms) -> list[CuratorQuery]:
     """What a procedure asks, found by a run on imagined records, of which there are a few of every kind."""
-    queries: list[Query] = []
+
+    def answer(query: CuratorQuery) -> Answer:
+        counts = np.full(query.aggregate.shape, _RECORDS, dtype=np.int64)
+        return Answer(query.answer(counts, None), query.totals(counts, terms.adjacency))
+
+    return list(_answered(procedure, answer))
+
+
+def _answered(procedure: Procedure[Any], answer: Callable[[CuratorQuery], Answer]) -> Iterator[CuratorQuery]:
+    """The queries of a procedure, each answered so."""
     query = next(procedure)
     while True:
-        queries.append(query)
-        curator = cast(CuratorQuery, query)
-        counts = np.full(curator.aggregate.shape, _RECORDS, dtype=np.int64)
-        answer = Answer(curator.answer(counts, None), curator.totals(counts, terms.adjacency))
+        yield cast(CuratorQuery, query)
         try:
-            query = procedure.send(answer)
+            query = procedure.send(answer(cast(CuratorQuery, query)))
         except StopIteration:
-            return queries
+            return
 
 
 def check_served(procedure: Procedure[Any], terms: Terms) -> None:
@@ -188,32 +194,6 @@ Divided = dict[Privacy, tuple[Privacy, Loss | None]]
 
 _TRIES = 4
 _ROOM = Fraction(9999, 10000)  # rounding of noise must not use up what is exactly enough
-
-
-class Parts(Protocol):
-    """The parts of the records, for each of which one procedure is run, all of them in step."""
-
-    @property
-    def number(self) -> int:
-        """How many parts there are."""
-        ...
-
-    @property
-    def public(self) -> bool:
-        """Whether everybody may know in which part each record is, if in any."""
-        ...
-
-    def records(self, everyone: int) -> int | None:
-        """How many records a part has on average, where that follows from the number of all; else None."""
-        ...
-
-    def joined(self, queries: Sequence[Query | None]) -> Query:
-        """One query for all parts, each with its own; None for a part that has no more."""
-        ...
-
-    def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
-        """What each part answered."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -336,6 +316,9 @@ class Satisfying:
         """The answer as it is, with the numbers of records that the query tells."""
         yield answer
 
+
+Parts = Groups | Satisfying
+"""The parts of the records, for each of which one procedure is run, all of them in step."""
 
 OWNERS_ALL = (
     "whether a record satisfies `where` is nothing that its owner reports; "
@@ -471,24 +454,20 @@ def _selection(query: Query) -> NoisyMaxQuery | None:
 
 def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
     """Cost where every part selects that candidate, found by a run on imagined records."""
-    losses = []
-    query = next(procedure)
-    priced = set()
-    while True:
-        assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
-        if query.measurement not in priced:
-            priced.add(query.measurement)
-            losses.append(parts.joined([_widest(query)] * parts.number).price(unit))
-        counts = np.full(query.aggregate.shape, 16, dtype=np.int64)
+
+    def answer(query: CuratorQuery) -> Answer:
+        counts = np.full(query.aggregate.shape, _RECORDS, dtype=np.int64)
         if isinstance(query.aggregate, ValueCounts):
-            counts = write(Counted({"any": 16}))
+            counts = write(Counted({"any": _RECORDS}))
         values = query.answer(counts, None)
-        if _selection(query) is not None:
-            values = np.full(values.shape, choice)
-        try:
-            query = procedure.send(Answer(values, None))
-        except StopIteration:
-            return total_loss(losses)
+        return Answer(values if _selection(query) is None else np.full(values.shape, choice), None)
+
+    losses = {}
+    for query in _answered(procedure, answer):
+        assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
+        if query.measurement not in losses:
+            losses[query.measurement] = parts.joined([_widest(query)] * parts.number).price(unit)
+    return total_loss(list(losses.values()))
 
 
 def _widest(query: CuratorQuery) -> CuratorQuery:

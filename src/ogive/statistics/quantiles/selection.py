@@ -29,11 +29,9 @@ from ogive.queries import (
 from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.curve.bands import interval_simulations
-from ogive.statistics.methods.base import curve_from, mean_variance
-from ogive.statistics.methods.choose import choose
+from ogive.statistics.methods.base import CurveTask, curve_from, interval_band, mean_variance
+from ogive.statistics.methods.choose import unbiased
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
-from ogive.strategies import Strategy
 
 # --- Single quantiles and their intervals by selections
 #
@@ -90,11 +88,7 @@ class _Margin:
 def select_quantiles(
     binning: Binning, probabilities: Sequence[float], *, confidence_level: Fraction, guess: int | None, terms: Terms
 ) -> Procedure[Selected]:
-    """Select each quantile, and then the ends of its interval.
-
-    Privacy:
-        `terms.privacy` for all selections together.
-    """
+    """Select each quantile, and then the ends of its interval, all within `terms.privacy`."""
     bins = binning.grid.bins
     scores = scores_of(probabilities, bins)
     chance = (1 - float(confidence_level)) / (4 * len(scores))
@@ -115,7 +109,12 @@ def select_quantiles(
         return int(answer.values[0])
 
     # below all records and above them nothing has to be found
-    ends = [(number, side) for number, score in enumerate(scores) for side in (-1, 1) if _has_end(score, side)]
+    ends = [
+        (number, side)
+        for number, score in enumerate(scores)
+        for side, outermost in ((-1, 0), (1, 1))
+        if score.probability != outermost
+    ]
     procedures: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
     procedures += [Asked(END, partial(end, number, side)) for number, side in ends]
     tried = dataclasses.replace(terms, simulations=0)
@@ -139,10 +138,6 @@ def _in_order(scores: Sequence[QuantileScore], result: list[int], low: list[int]
         columns.append(column)
     result, low, high = columns
     return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
-
-
-def _has_end(score: QuantileScore, side: int) -> bool:
-    return score.probability > 0 if side < 0 else score.probability < 1
 
 
 def _query(binning: Binning, score: QuantileScore, terms: Terms) -> NoisyMaxQuery:
@@ -216,11 +211,7 @@ def select_jointly(
     interval_share: Fraction,
     terms: Terms,
 ) -> Procedure[Selected]:
-    """Select all quantiles together, and measure a curve for their intervals.
-
-    Privacy:
-        `terms.privacy` for both answers together.
-    """
+    """Select all quantiles together, and measure a curve for their intervals, both within `terms.privacy`."""
     shares = short_shares(probabilities)
     last = binning.grid.bins - 1
     order = sorted(range(len(shares)), key=lambda number: shares[number])
@@ -245,30 +236,17 @@ def select_jointly(
     return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
 
 
-def unbiased_strategy(binning: Binning, terms: Terms) -> Strategy:
-    """The unbiased strategy of a curve that is served and has the least error."""
-    return choose(
-        binning.grid.bins,
-        terms.privacy,
-        terms.adjacency,
-        "auto",
-        lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
-        rows=terms.unit.max_rows_per_person,
-    )
-
-
 def _ends(
     binning: Binning, shares: Sequence[Fraction], confidence_level: Fraction, terms: Terms
 ) -> Procedure[tuple[list[int], list[int]]]:
     """The bins in which the intervals of quantiles begin and end."""
-    strategy = unbiased_strategy(binning, terms)
+    strategy = unbiased("auto", CurveTask(binning, terms))
     answer = yield CurveQuery(binning, strategy)
     wanted = np.array([float(share) for share in shares])
     if terms.simulations == 0:
         return [0] * len(shares), [binning.grid.bins - 1] * len(shares)
     curve = curve_from(answer, binning, strategy, terms, "isotonic")
-    simulations = interval_simulations(curve.strategy, confidence_level, terms.simulations)
-    band = curve.band(float(confidence_level), simulations=simulations, rows_per_person=terms.unit.max_rows_per_person)
+    band = interval_band(curve, float(confidence_level), terms)
     low, high = curve_bins.interval_bins(wanted, band)
     return low.tolist(), high.tolist()
 
@@ -394,5 +372,5 @@ def _quiet(terms: Terms) -> Terms:
 
 def _curve_off(binning: Binning, terms: Terms) -> float:
     """By how many records a quantile is off that is read off a curve, on average."""
-    strategy = unbiased_strategy(binning, terms)
+    strategy = unbiased("auto", CurveTask(binning, terms))
     return _SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(mean_variance(strategy, terms.adjacency))
