@@ -163,7 +163,7 @@ class BoundsEstimate(Estimate):
         return 1 if self.strategy is None else reach(self.strategy.laws[0], self.grid.bins, self.false_alarm)
 
     @cached_property
-    def _kept(self) -> tuple[int, int] | None:
+    def _outermost(self) -> tuple[int, int] | None:
         """First and last bin that count as holding records."""
         bins = np.flatnonzero(np.array(self.counts) >= self.threshold)
         if not len(bins):
@@ -190,23 +190,23 @@ class BoundsEstimate(Estimate):
     @property
     def defined(self) -> bool:
         """Whether any magnitude clearly holds records; if not, there are too few records for this guarantee."""
-        return self._kept is not None
+        return self._outermost is not None
 
     @property
     def low(self) -> float:
         """Lower bound; NaN where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return math.nan
         ends = lower_ends(self.grid)
-        first = self._kept[0]
+        first = self._outermost[0]
         return 0.0 if self.grid.thresholds[first] == 0 else float(ends[first])
 
     @property
     def high(self) -> float:
         """Upper bound, above the lower one; NaN where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return math.nan
-        last = self._kept[1]
+        last = self._outermost[1]
         end = float(self.grid.thresholds[last])
         end = 0.0 if 0 > end > -float(np.finfo(np.float64).tiny) else end
         # all records on one threshold: a bound needs room above it
@@ -220,9 +220,9 @@ class BoundsEstimate(Estimate):
     @property
     def records_outside(self) -> int | None:
         """Upper limit of the number of records outside, at `confidence_level`; None where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return None
-        first, last = self._kept
+        first, last = self._outermost
         below = self._at_most(sum(self.counts[:first]), first)
         above = self._at_most(sum(self.counts[last + 1 :]), self.grid.bins - 1 - last)
         return below + above if self.total is None else min(below + above, self.total)
@@ -242,9 +242,9 @@ class BoundsEstimate(Estimate):
             too_wide: How many bins without records the bounds include at their ends.
         """
         exact = np.array(truth.counts)
-        if self._kept is None:
+        if self._outermost is None:
             return {"outside": 1.0, "too_wide": 0.0}
-        first, last = self._kept
+        first, last = self._outermost
         inside = exact[first : last + 1]
         held = np.flatnonzero(inside)
         empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]

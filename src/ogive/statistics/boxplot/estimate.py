@@ -164,7 +164,7 @@ KINDS: tuple[PlotKind, ...] = get_args(PlotKind)
 PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
 
 
-_TOLD_APART = 2.0
+_SURE = 2.0
 """Standard deviations of noise from which a number of records is told apart from none."""
 
 
@@ -234,7 +234,7 @@ class Boxplots(Estimate):
         curve = self.curves[place]
         errors = curve.standard_error(self._labels(box.low, box.high), target="sample") * curve.records
         below, above = (
-            count is not None and count > _TOLD_APART * error
+            count is not None and count > _SURE * error
             for count, error in zip((box.below, box.above), errors.tolist(), strict=True)
         )
         return tuple(number for number in box.outliers if (below if number < box.q1 else above))

@@ -224,7 +224,7 @@ def some_thresholds(raw: Float64, programs: int | None = None) -> Int64:
 SIMULATIONS = 9999
 _SEED = 0x636F6D6D6F6E  # public and fixed, so that two bands of one curve come from one simulation
 _BATCH_VALUES = 1 << 21
-_KEPT = 16
+_MOST_NOISES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,15 +268,15 @@ def _rounding(strategy: Approximating) -> Float64:
     return largest
 
 
-_kept: OrderedDict[tuple[Approximating, int], Float64] = OrderedDict()
+_noises: OrderedDict[tuple[Approximating, int], Float64] = OrderedDict()
 
 
 def _simulated_noise(strategy: Approximating, simulations: int, progress: Progress | None) -> Float64:
     """Errors of the measurements in simulated releases, shape (simulations, M); kept for the strategies used last."""
     key = (strategy, simulations)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
+    if key in _noises:
+        _noises.move_to_end(key)
+        return _noises[key]
     random = np.random.Generator(np.random.PCG64(_SEED))
     batches = []
     step = max(1, _BATCH_VALUES // sum(level.nodes for level in strategy.levels))
@@ -286,10 +286,10 @@ def _simulated_noise(strategy: Approximating, simulations: int, progress: Progre
         batches.append(strategy.spread(drawn).astype(np.float64))
         if progress is not None:
             progress(start + rows, simulations)
-    _kept[key] = np.concatenate(batches)
-    while len(_kept) > _KEPT:
-        _kept.popitem(last=False)
-    return _kept[key]
+    _noises[key] = np.concatenate(batches)
+    while len(_noises) > _MOST_NOISES:
+        _noises.popitem(last=False)
+    return _noises[key]
 
 
 # --- The ends of the band

@@ -196,7 +196,7 @@ OWNERS = {
     "method": ("auto", "reports", "histogram"),
     "expected_records": (),
 }
-"""What is left of a curve's options where owners are asked."""
+"""What is left of a curve's options where owners answer."""
 
 OWNER_HELP = {
     "missing": "What a missing value means: an error, the lower bound, the upper bound, or the value that is named.",

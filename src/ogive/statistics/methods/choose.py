@@ -361,10 +361,11 @@ def as_method(method: Any) -> Method:
 
 def plain_smoothing(method: Method, smooth: Smooth) -> Smooth:
     """What "auto" smoothing stands for, where that is the same whatever the method turns out to measure."""
-    unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, CurveMethod)
-    if smooth != "auto" or not unbiased or (not isinstance(method, str | CurveMethod) and approximates(method)):
-        return smooth
-    return DEFAULT_SMOOTHING
+    if isinstance(method, str):
+        plain = method in UNBIASED_METHODS
+    else:
+        plain = not isinstance(method, CurveMethod) and not approximates(method)
+    return DEFAULT_SMOOTHING if plain and smooth == "auto" else smooth
 
 
 def check_expected(records: Any) -> None:

@@ -58,11 +58,6 @@ from ogive.strategies.reported import (
 )
 from ogive.strategies.smoothing import automatic_smoothing, unsmoothable
 
-# --- Noisy counts of groups of neighboring bins
-#
-# In the local model owners report, noisily, in which group they lie. That is nearer than a hierarchy where there are
-# few groups; above some sixteen of them its cumulative counts add up more noise.
-
 
 class Designed(CurveMethod):
     """A method of one strategy, which its options and public terms determine."""
@@ -82,6 +77,12 @@ class Designed(CurveMethod):
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Errors from sampling, noise and approximation."""
         return strategy_errors(self.strategy(task), task, shapes, records)
+
+
+# --- Noisy counts of groups of neighboring bins
+#
+# In the local model owners report, noisily, in which group they lie. That is nearer than a hierarchy where there are
+# few groups; above some sixteen of them its cumulative counts add up more noise.
 
 
 @dataclass(frozen=True)
