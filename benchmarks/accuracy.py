@@ -25,8 +25,8 @@ import ogive
 from ogive.datasets import data_directory
 from ogive.privacy import Adjacency
 from ogive.statistics.methods.base import public_noise
-from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
-from ogive.statistics.methods.unbiased import candidates
+from ogive.statistics.methods.choose import candidates
+from ogive.statistics.methods.curve_methods import HistogramQueries, Projection
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import automatic_smoothing, default_smoothing, smooth
 

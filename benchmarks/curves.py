@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.methods.unbiased import candidates
+from ogive.statistics.methods.choose import candidates
 from ogive.strategies import Strategy, design_path
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 

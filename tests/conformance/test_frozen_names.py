@@ -94,7 +94,7 @@ def test_renaming_every_class_changes_no_question_and_no_noise(monkeypatch):
         # bands are no part of what is kept, but where they say what a bisection asks next
         for name in sorted(names, key=lambda name: "bisection" not in name):
             if "bisection" not in name:
-                monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+                monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 100_000)
             question, how = asked(*all_cases()[name])
             assert question == KEPT[name], name
             assert how == HOW[name], name

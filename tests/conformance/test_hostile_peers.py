@@ -25,7 +25,7 @@ RUNS = size(40, part=4)
 def quick(monkeypatch):
     monkeypatch.setattr(Agent, "_part", known_part)
     monkeypatch.setattr("ogive.study.coordinator.ATTEMPTS", 4)
-    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 20_000)
+    monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 20_000)
 
 
 @pytest.fixture(scope="module")

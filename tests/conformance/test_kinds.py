@@ -47,8 +47,9 @@ def test_owners_are_asked_where_the_command_says_with_which_options(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_says_how_it_is_planned(kind):
     assert issubclass(kind.prediction, Prediction)
+    place = kind.prediction.__module__.removeprefix(f"ogive.statistics.{kind.folder}.")
     own = (PACKAGE / "statistics" / kind.folder / "plan.py").is_file()
-    assert kind.prediction.__module__ == (f"ogive.statistics.{kind.folder}.plan" if own else Prediction.__module__)
+    assert place == "plan" if own else place in ("statistic", Prediction.__module__)
     assert set(kind.prediction.deciding) <= kind.prediction.metrics.keys()
     assert prediction_of(kind.name) is kind.prediction
     assert prediction_of("a statistic of one's own") is Prediction
@@ -61,6 +62,12 @@ def test_a_kind_is_compared_on_the_command_line_where_its_estimates_have_a_numbe
     assert (kind.command_options.compared is not None) == (has and "by" not in fields)
     options = set(inspect.signature(release_command(kind)).parameters)
     assert ("compared" in options) == has
+
+
+def test_a_kind_is_planned_beside_its_question_where_that_says_how():
+    named = {kind.name: kind.prediction.__name__ for kind in KINDS if kind.prediction.__module__.endswith(".statistic")}
+    questions = {kind.name: kind.question for kind in KINDS}
+    assert named == {name: f"{questions[name]}Prediction" for name in ("quantiles", "boxplot", "bounds", "histogram")}
 
 
 def test_a_kind_without_a_plan_of_its_own_is_simulated():

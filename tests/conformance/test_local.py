@@ -34,7 +34,7 @@ from ogive.statistics import (
     Ustatistic,
 )
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.methods.few_numbers import HistogramQueries
+from ogive.statistics.methods.curve_methods import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000

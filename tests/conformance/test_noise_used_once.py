@@ -76,7 +76,7 @@ def readings(monkeypatch):
     """With three bits a draw, so that most draws of joint selections need more of them."""
     monkeypatch.setattr(joint_choice, "BITS", 3)
     monkeypatch.setattr(joint_choice, "UNIFORM", UniformBits(3))
-    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+    monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 100_000)
     simulate_little(monkeypatch)
     return Readings(monkeypatch)
 

@@ -48,7 +48,7 @@ def test_every_question_is_kept():
 def few_simulations(name, monkeypatch):
     """Bands are no part of what is kept, but where they say what a bisection asks next."""
     if "bisection" not in name:
-        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+        monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 100_000)
         simulate_little(monkeypatch)
 
 

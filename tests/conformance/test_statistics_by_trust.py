@@ -95,7 +95,7 @@ def compared(statistic, trust, table, monkeypatch):
 def two_batches_and_few_simulations(monkeypatch):
     """Clients upload in two batches, as 20,000 would; what bands hold is tested with them."""
     monkeypatch.setattr("ogive.trust.servers.model._CLIENTS", size(1 << 11, part=1 << 10))
-    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+    monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 300_000)
     simulate_little(monkeypatch)
 
 

@@ -58,7 +58,7 @@ def results(trial):
 def impatient(monkeypatch):
     monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
     monkeypatch.setattr("ogive.study.https.service.PER_SECOND", 1e6)
-    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+    monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 100_000)
     simulate_little(monkeypatch)
 
 

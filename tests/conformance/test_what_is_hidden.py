@@ -47,7 +47,7 @@ from ogive.statistics import (
     Sum,
     Ustatistic,
 )
-from ogive.statistics.methods.stepwise import AdaptiveQuantiles
+from ogive.statistics.methods.curve_methods import AdaptiveQuantiles
 from ogive.statistics.ustatistic.pairs import Paired
 from ogive.trust import TRUST_MODELS, Central, Collected, Local, Pairs, SecAgg, Servers
 
@@ -250,7 +250,7 @@ MODELS = {
 @pytest.fixture(autouse=True)
 def few_simulations(monkeypatch):
     """Bands and ends of intervals are the same of the same numbers, however exactly they are found."""
-    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+    monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 100_000)
     simulate_little(monkeypatch)
 
 

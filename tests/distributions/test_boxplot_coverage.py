@@ -15,7 +15,7 @@ from scipy import stats
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.statistics.boxplot.boxes import QUARTERS
+from ogive.statistics.boxplot.estimate import QUARTERS
 
 RELEASES, RECORDS, BINS = size(200, part=15), 1_000, 512
 FEWEST = fewest(RELEASES, chance=0.001)

@@ -12,8 +12,8 @@ import pytest
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.statistics.curve.bands import approximating
-from ogive.statistics.methods.few_numbers import Projection
+from ogive.statistics.curve import approximating
+from ogive.statistics.methods.curve_methods import Projection
 
 pytestmark = pytest.mark.distribution
 

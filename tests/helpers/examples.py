@@ -35,7 +35,7 @@ from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import KINDS
 from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.methods.stepwise import AdaptiveQuantiles
+from ogive.statistics.methods.curve_methods import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate

@@ -95,7 +95,7 @@ INNER["statistics"] = INNER["statistics"].replace(
 # Parts of one room that import each other both ways, file by file without a circle; none may be added.
 ENTANGLED = {"pate": {frozenset({"aggregators", "costs"})}}
 
-# Rooms that serve every statistic and know none: what is special about one, it says itself in its `plan.py`.
+# Rooms that serve every statistic and know none: what is special about one, it says itself.
 SERVING_ALL = ("releasing.planning",)
 
 EXEMPT = {"__main__"}

@@ -18,8 +18,7 @@ from ogive.columns import MISSING_POLICIES
 from ogive.columns.grids import GRIDS
 from ogive.core.parameters import choices_of, is_python_only, one_of, python_only
 from ogive.statistics.kinds import CALLED
-from ogive.statistics.methods.choose import CURVE_METHODS, METHODS
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS
+from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, UNBIASED_METHODS
 from ogive.statistics.options import entries, takes_options_of
 from ogive.statistics.ustatistic.statistic import METHODS as OF_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS

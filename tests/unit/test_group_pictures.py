@@ -31,7 +31,7 @@ def session():
     }
     with pytest.MonkeyPatch.context() as patch:
         if not is_everything():  # how wide a band is moves no legend, heading or label
-            patch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+            patch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 300_000)
             patch.setattr("ogive.statistics.roc.area.SIMULATED_VALUES", 300_000)
         yield ogive.Session(table, limit=ogive.PureDP(1000))
 

@@ -51,9 +51,8 @@ from ogive.kernels import Mean as MeanKernel
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied
 from ogive.queries import Ballots
 from ogive.statistics import Bounds, Labels
-from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
-from ogive.statistics.methods.reports import Reports
-from ogive.statistics.methods.stepwise import AdaptiveQuantiles, PrivateSelection
+from ogive.statistics.methods.choose import PrivateSelection
+from ogive.statistics.methods.curve_methods import AdaptiveQuantiles, HistogramQueries, Projection, Reports
 from ogive.strategies import (
     design_hats,
     design_histogram,

@@ -40,8 +40,7 @@ from ogive.statistics.base import describe
 from ogive.statistics.curve.readings import bisect_points
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.methods.base import CurveMethod
-from ogive.statistics.methods.choose import as_method
-from ogive.statistics.methods.unbiased import choose
+from ogive.statistics.methods.choose import as_method, choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
 from ogive.strategies.smoothing import SMOOTHINGS, Smoothing, unsmoothable
 from ogive.strategies.smoothing import smooth as smooth_answer

@@ -104,16 +104,16 @@ class Kind:
 
     @property
     def prediction(self) -> type[Prediction]:
-        """How it is planned; a kind without `plan.py` is simulated."""
-        from ogive.statistics.prediction import simulated  # which loads what reads records
+        """How it is planned: by a class in `plan.py` of its folder, or beside its question; else it is simulated."""
+        from ogive.statistics.prediction import simulated  # not needed by the command line
 
-        if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
-            return simulated(self.estimate)
-        module = self.room("plan")
-        own = getattr(module, f"{self.question}Prediction", None)
-        # not one that the module has imported
-        own = own if own is not None and own.__module__ == module.__name__ else module.Prediction
-        return cast("type[Prediction]", own)
+        for name in ("plan", "statistic"):
+            if find_spec(f"ogive.statistics.{self.folder}.{name}") is not None:
+                module = self.room(name)
+                for own in (getattr(module, f"{self.question}Prediction", None), getattr(module, "Prediction", None)):
+                    if own is not None and own.__module__ == module.__name__:  # not one that the module has imported
+                        return cast("type[Prediction]", own)
+        return simulated(self.estimate)
 
 
 KINDS = (

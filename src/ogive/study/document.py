@@ -212,7 +212,7 @@ def _coordinator(data: Mapping[str, Any], others: list[bytes], whose: str) -> by
 
 def _merged(data: Mapping[str, Any], parties: int, dropouts: int) -> None:
     """Check what a study without a protocol says of its parties."""
-    from ogive.statistics.curve.batches import MOST_BATCHES
+    from ogive.statistics.curve.base import MOST_BATCHES
 
     if "colluding" in data:
         raise ParameterError("where curves are merged nobody can collude; leave out colluding")

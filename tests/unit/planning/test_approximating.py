@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.privacy import Adjacency, ApproxDP
+from ogive.statistics.ecdf.plan import approximate_errors
 from ogive.statistics.methods.base import EVERY
-from ogive.statistics.methods.plan import approximate_errors
 from ogive.strategies import design_histogram, design_projection
 
 TAIL = Fraction(1, 20)

@@ -17,8 +17,8 @@ from ogive.releasing.planning.predict import Planner, plan_taken
 from ogive.releasing.release import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
+from ogive.statistics.ecdf.plan import raw_errors, total_known
 from ogive.statistics.methods.choose import CURVE_METHODS
-from ogive.statistics.methods.plan import curve_errors, total_known
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
 from ogive.trust.models import CentralOptions
@@ -98,7 +98,7 @@ def test_forgetting_that_n_is_known_or_taking_the_wrong_adjacency_is_seen():
     query = next(Ecdf("x", (0, 100), bins=64, method="hat_ls").questions(terms))
     forgetful = np.sqrt(query.strategy.variance(total_known=False).mean()) / RECORDS
     assert off({**seen, "rmse": forgetful}, seen) == {"rmse"}
-    assert off(curve_errors(query, Adjacency.ADD_OR_REMOVE, RECORDS), seen) >= {"rmse", "ks"}
+    assert off(raw_errors(query, Adjacency.ADD_OR_REMOVE, RECORDS), seen) >= {"rmse", "ks"}
     wrong = ogive.plan(STATISTIC, privacy=PureDP(1), records=RECORDS, adjacency=Adjacency.ADD_OR_REMOVE)
     assert off(wrong.chosen.errors, seen) == {"rmse", "ks", "ks_95"}
 

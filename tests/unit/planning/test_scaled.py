@@ -11,9 +11,9 @@ from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.releasing.planning import plan
 from ogive.statistics import Ecdf, Roc
-from ogive.statistics.curve.bands.simultaneous import simulate_maxima
-from ogive.statistics.methods.plan import noise_maxima
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates
+from ogive.statistics.curve.bands import simulate_maxima
+from ogive.statistics.ecdf.plan import noise_maxima
+from ogive.statistics.methods.choose import UNBIASED_METHODS, candidates
 from ogive.trust.imagined import nodes_for
 
 GRID = Grid.linear(0, 1, bins=8)

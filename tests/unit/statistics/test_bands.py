@@ -17,9 +17,9 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.curve.bands import simultaneous as bands
-from ogive.statistics.curve.bands.band import simultaneous_band
-from ogive.statistics.curve.bands.simultaneous import (
+from ogive.statistics.curve import bands
+from ogive.statistics.curve.approximating import simultaneous_band
+from ogive.statistics.curve.bands import (
     one_sided_distances,
     simulate_maxima,
     upper_quantile,

@@ -15,9 +15,8 @@ from scipy.optimize import linprog
 from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.statistics.curve.bands import approximating as bands_common
-from ogive.statistics.curve.bands import approximating as bands_programs
-from ogive.statistics.curve.bands.approximating import (
+from ogive.statistics.curve import approximating as bands_common
+from ogive.statistics.curve.approximating import (
     Feasible,
     common_ends,
     common_measurements,
@@ -83,7 +82,7 @@ def covered(strategy, shares, *, adjacency, target, level, releases=200, held_ta
 @pytest.fixture
 def few_programs(monkeypatch):
     """Programs at a few thresholds; the other thresholds are bounded by the same multipliers."""
-    monkeypatch.setattr(bands_programs, "PROGRAMS", 4)
+    monkeypatch.setattr(bands_common, "PROGRAMS", 4)
 
 
 @pytest.mark.one_in(3)
@@ -248,7 +247,7 @@ def test_solving_on_some_bins_costs_little(monkeypatch):
     feasible = Feasible(known.features, known.answer, radius, known.slack, (1 / RECORDS,) * 2)
     chosen = np.array([60, 200, 256, 300])
     some = most_mass(feasible, chosen)
-    monkeypatch.setattr(bands_programs, "_BINS", 512)
+    monkeypatch.setattr(bands_common, "_BINS", 512)
     every = most_mass(feasible, chosen)
     assert np.all(some[chosen] >= every[chosen] - 1e-9)
     assert some[chosen] == pytest.approx(every[chosen], abs=0.01)

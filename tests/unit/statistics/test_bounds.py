@@ -23,8 +23,16 @@ from ogive.queries import CurveQuery
 from ogive.records import Records
 from ogive.releasing.release import release
 from ogive.statistics import Bounds, Terms
-from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.bounds.noise import AT_BOTH_ENDS, extended, flat_strategy, needed_beside, reach, sum_reach, tail
+from ogive.statistics.bounds.estimate import (
+    AT_BOTH_ENDS,
+    BoundsEstimate,
+    extended,
+    needed_beside,
+    reach,
+    sum_reach,
+    tail,
+)
+from ogive.statistics.bounds.statistic import flat_strategy
 from ogive.statistics.kinds import read_estimate
 from ogive.strategies import LeastSquaresTree
 from ogive.trust import Central, Clear

@@ -15,8 +15,9 @@ from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedErro
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import describe
-from ogive.statistics.boxplot.boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
-from ogive.statistics.curve.bands import approximating
+from ogive.statistics.boxplot.estimate import SHOWN_OUTLIERS, box_of, inverse
+from ogive.statistics.boxplot.statistic import selection_grants
+from ogive.statistics.curve import approximating
 from ogive.statistics.curve.estimate import Curve
 
 RNG = np.random.default_rng(5)
@@ -36,7 +37,7 @@ def few_programs(monkeypatch):
     """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
     monkeypatch.setattr(approximating, "PROGRAMS", 4)
     if not is_everything():
-        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+        monkeypatch.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", 300_000)
 
 
 def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):

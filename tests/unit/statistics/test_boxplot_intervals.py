@@ -12,8 +12,8 @@ import ogive
 from ogive.errors import DataError
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
-from ogive.statistics.boxplot.boxes import QUARTERS, Intervals
-from ogive.statistics.curve.bands import approximating
+from ogive.statistics.boxplot.estimate import QUARTERS, Intervals
+from ogive.statistics.curve import approximating
 
 RNG = np.random.default_rng(8)
 N = 3_000

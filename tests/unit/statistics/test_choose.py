@@ -16,9 +16,16 @@ from ogive.statistics import Ecdf, Quantiles
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.methods import base as predicted
 from ogive.statistics.methods.base import EVERY, REFERENCES, USUAL, CurveMethod, CurveTask, Shapes
-from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, as_method, better, predicted_errors, unbiased
-from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS
+from ogive.statistics.methods.choose import (
+    CURVE_METHODS,
+    METHODS,
+    UNBIASED_METHODS,
+    as_method,
+    better,
+    predicted_errors,
+    unbiased,
+)
+from ogive.statistics.methods.curve_methods import HistogramQueries, Projection
 from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear
 

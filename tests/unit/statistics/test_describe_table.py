@@ -62,7 +62,7 @@ def few_simulations():
     """What bands and intervals hold is tested with them; here a few hundred simulations of each do."""
     with pytest.MonkeyPatch.context() as patched:
         values = 300_000 if is_everything() else 60_000
-        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", values)
+        patched.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", values)
         yield
 
 

@@ -12,7 +12,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Answer, GroupBinning
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.stepwise import PrivateSelection
+from ogive.statistics.methods.choose import PrivateSelection
 from ogive.statistics.methods.together import ask_groups
 
 BINNING = Binning("x", Grid.linear(0, 1, bins=256))

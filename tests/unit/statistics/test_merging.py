@@ -16,7 +16,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
-from ogive.statistics.curve.batches import DISJOINT, dearest
+from ogive.statistics.curve.base import DISJOINT, dearest
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import design_histogram, design_projection
 

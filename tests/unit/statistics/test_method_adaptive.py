@@ -14,7 +14,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries.histograms import ThresholdQuery
 from ogive.releasing.release import release
 from ogive.statistics import Ecdf, Quantiles
-from ogive.statistics.methods.stepwise import AdaptiveQuantiles, Search, usual_rounds
+from ogive.statistics.methods.curve_methods import AdaptiveQuantiles, Search, usual_rounds
 from ogive.trust import Central, Clear
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

@@ -18,7 +18,7 @@ from ogive.queries import Cells, ReportsQuery
 from ogive.releasing.planning.predict import rehearse
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.reports import Reports
+from ogive.statistics.methods.curve_methods import Reports
 from ogive.strategies import ReportedTree
 from ogive.strategies.reported import read_reports
 from ogive.strategies.smoothing import SMOOTHINGS, smooth

@@ -17,7 +17,7 @@ from ogive.releasing.release import release
 from ogive.statistics import Ecdf
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.stepwise import PrivateSelection
+from ogive.statistics.methods.choose import PrivateSelection
 from ogive.strategies import GroupedHistogram, design_projection, design_tree
 from ogive.trust import Central
 

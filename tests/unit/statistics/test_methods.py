@@ -9,7 +9,7 @@ import ogive
 from ogive.errors import ParameterError, ScaleError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.statistics.methods.unbiased import candidates
+from ogive.statistics.methods.choose import candidates
 
 SIZES = (1, 2, 16, 100, 1024)
 LARGE = [PureDP(e) for e in (1000, 2000, 5000, 10**4, 10**5, 10**6, 10**9)]
@@ -98,6 +98,6 @@ def test_other_refusals_of_a_design_are_not_swallowed(monkeypatch):
     def broken(size, *, privacy, adjacency):
         raise ParameterError("another reason")
 
-    monkeypatch.setitem(ogive.statistics.methods.unbiased._PURE, "tree_ls", broken)
+    monkeypatch.setitem(ogive.statistics.methods.choose._PURE, "tree_ls", broken)
     with pytest.raises(ParameterError, match="another reason"):
         candidates(23, PureDP(1), Adjacency.REPLACE)

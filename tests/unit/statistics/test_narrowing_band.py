@@ -13,7 +13,7 @@ import ogive
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.statistics import confidence
-from ogive.statistics.curve.bands import band as narrowing
+from ogive.statistics.curve import bands as narrowing
 
 RELEASES, RECORDS, BINS = size(150, part=20), 2_000, 64
 FEWEST = fewest(RELEASES, chance=0.001)
@@ -29,14 +29,14 @@ SHAPES = {
 def coarse(monkeypatch):
     """Few cells and simulations: a wider band, computed faster."""
     monkeypatch.setattr(narrowing, "_CELLS", 256)
-    monkeypatch.setattr(narrowing, "SIMULATIONS", 499)
-    monkeypatch.setattr(narrowing, "_kept", type(narrowing._kept)())
+    monkeypatch.setattr(narrowing, "NARROWING_SIMULATIONS", 499)
+    monkeypatch.setattr(narrowing, "_sampled", type(narrowing._sampled)())
 
 
 @pytest.fixture(scope="module")
 def kept():
     """Simulations of the shapes, which have as many records."""
-    return type(narrowing._kept)()
+    return type(narrowing._sampled)()
 
 
 def released(values, number=0, epsilon=1, **options):
@@ -59,8 +59,8 @@ def test_it_holds_the_whole_population_curve_as_often_as_it_says(shape, coarse, 
     A true level of 95 % gives fewer with probability below 1 in 1000.
     """
     if not is_everything():  # as many as this level needs, and so kept
-        monkeypatch.setattr(narrowing, "SIMULATIONS", 889)
-    monkeypatch.setattr(narrowing, "_kept", kept)
+        monkeypatch.setattr(narrowing, "NARROWING_SIMULATIONS", 889)
+    monkeypatch.setattr(narrowing, "_sampled", kept)
     draw, cdf = SHAPES[shape]
     rng = np.random.default_rng(sum(map(ord, shape)))
     hits = shrunk = 0
@@ -78,8 +78,8 @@ def test_it_holds_the_whole_population_curve_as_often_as_it_says(shape, coarse, 
 
 def test_it_is_narrower_in_the_tails_and_hardly_wider_in_the_middle(monkeypatch):
     if not is_everything():
-        monkeypatch.setattr(narrowing, "SIMULATIONS", 889)
-        monkeypatch.setattr(narrowing, "_kept", type(narrowing._kept)())
+        monkeypatch.setattr(narrowing, "NARROWING_SIMULATIONS", 889)
+        monkeypatch.setattr(narrowing, "_sampled", type(narrowing._sampled)())
     curve = released(np.random.default_rng(1).normal(50, 10, 20_000), bins=256)
     even, narrow = curve.band(), curve.band(width="narrowing")
     tail, middle = np.searchsorted(curve.thresholds, (20, 50))
@@ -142,9 +142,9 @@ def test_estimates_out_of_range_leave_out_no_share_that_is_allowed():
 
 
 def test_simulations_beyond_the_usual_are_drawn_in_batches_and_not_kept(coarse):
-    usual = np.concatenate(list(narrowing._sampling_errors(50, narrowing.SIMULATIONS, 64)))
-    assert list(narrowing._kept) == [(50, narrowing.SIMULATIONS)]
-    runs, step = 4 * narrowing.SIMULATIONS, 64
+    usual = np.concatenate(list(narrowing._sampling_errors(50, narrowing.NARROWING_SIMULATIONS, 64)))
+    assert list(narrowing._sampled) == [(50, narrowing.NARROWING_SIMULATIONS)]
+    runs, step = 4 * narrowing.NARROWING_SIMULATIONS, 64
     tracemalloc.start()
     drawn = np.zeros((runs, narrowing._CELLS + 1), dtype=np.float32)
     for number, batch in enumerate(narrowing._sampling_errors(50, runs, step)):
@@ -154,7 +154,7 @@ def test_simulations_beyond_the_usual_are_drawn_in_batches_and_not_kept(coarse):
     assert most < 1.5 * drawn.nbytes, "all runs are in memory once here, and not once more there"
     assert np.array_equal(drawn[: len(usual)], usual)
     assert np.abs(drawn[len(usual) :]).max(axis=1).min() > 0
-    assert list(narrowing._kept) == [(50, narrowing.SIMULATIONS)]
+    assert list(narrowing._sampled) == [(50, narrowing.NARROWING_SIMULATIONS)]
 
 
 def test_levels_that_would_take_too_long_are_refused_with_one_that_does_not(coarse, monkeypatch):

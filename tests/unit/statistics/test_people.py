@@ -16,11 +16,10 @@ from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics import Ecdf
-from ogive.statistics.curve.bands import simultaneous
-from ogive.statistics.curve.bands.band import simultaneous_band
+from ogive.statistics.curve import bands
+from ogive.statistics.curve.approximating import simultaneous_band
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.choose import PEOPLE_METHODS
-from ogive.statistics.methods.unbiased import candidates
+from ogive.statistics.methods.choose import PEOPLE_METHODS, candidates
 from ogive.strategies import CountedPeople, SummedStrategies, design_histogram, design_path, strategy_from_dict
 from ogive.strategies.people import PERSON_UNITS
 
@@ -154,7 +153,7 @@ def test_what_was_dropped_before_is_counted_now_and_the_limit_has_no_effect():
 @pytest.mark.slow
 def test_bands_for_the_population_hold_where_rows_are_alike(monkeypatch):
     # the same for every release of as many people
-    monkeypatch.setattr(simultaneous, "one_sided_distances", functools.cache(simultaneous.one_sided_distances))
+    monkeypatch.setattr(bands, "one_sided_distances", functools.cache(bands.one_sided_distances))
     truth = np.arange(1, 11) / 10
     held = np.zeros(2)
     runs = size(200, part=80)

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.releasing.release import release
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
+from ogive.statistics.curve.bands import NoiseMaxima
 from ogive.statistics.roc.area import SimulatedNoise, auc_interval, pairs_at_ends
 from ogive.statistics.roc.points import area, rates, tie_bound
 from ogive.statistics.roc.statistic import Roc

@@ -10,7 +10,7 @@ from helpers.scope import size
 import ogive
 from ogive.noise import KeyedSource
 from ogive.statistics import Ecdf, Histogram, Mean, Proportion, Roc
-from ogive.statistics.curve.bands.band import clustered_ends
+from ogive.statistics.curve.approximating import clustered_ends
 
 PERSONS, ROWS, RUNS = 300, 3, size(120, part=80)
 HELD = fewest(RUNS, chance=0.01) / RUNS  # 108 of 120 runs, 71 of 80

@@ -19,7 +19,7 @@ import ogive
 from ogive.errors import ParameterError
 from ogive.kernels.null_variance import pairs_in_order, tie_share
 from ogive.noise import KeyedSource
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
+from ogive.statistics.curve.bands import NoiseMaxima
 from ogive.statistics.roc import area as roc_noise
 from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise, rank_test
 from ogive.statistics.significance import HypothesisTest, p_value

@@ -96,7 +96,7 @@ def examples():
     with pytest.MonkeyPatch.context() as patched:
         # what bands hold is tested with them; of these any numbers do
         values = 300_000 if is_everything() else 60_000
-        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", values)
+        patched.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", values)
         if not is_everything():
             patched.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 499)
             patched.setattr("ogive.statistics.calibration.simulated.TESTED", 299)

@@ -10,7 +10,7 @@ from helpers import dense, lower_bounds
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.methods.unbiased import LARGEST_AUTOMATIC, automatic, candidates
+from ogive.statistics.methods.choose import LARGEST_AUTOMATIC, automatic, candidates
 from ogive.strategies import (
     RingRoot,
     SymmetricRoot,

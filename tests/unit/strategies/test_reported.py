@@ -13,7 +13,7 @@ from ogive.local import TreeOracle
 from ogive.local.simulation import simulate
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.curve.bands.simultaneous import simulate_maxima, upper_quantile
+from ogive.statistics.curve.bands import simulate_maxima, upper_quantile
 from ogive.strategies import ReportedTree, design_reports, strategy_from_dict
 from ogive.strategies.reported import BITS, expected_tree, read_reports
 

@@ -12,7 +12,7 @@ from ogive import Boxplot, Ecdf, Local, ParameterError, PureDP, UnsupportedError
 from ogive.local import Collection, RandomizedResponse, Randomizer, UnaryOracle, simulate
 from ogive.noise import DiscreteGaussian, KeyedSource
 from ogive.privacy import Adjacency
-from ogive.statistics.methods.few_numbers import HistogramQueries
+from ogive.statistics.methods.curve_methods import HistogramQueries
 from ogive.strategies import ReportedHistogram, strategy_from_dict
 from ogive.strategies.reported import HISTOGRAM_BITS, expected_histogram, read_histogram
 

@@ -9,7 +9,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.methods.unbiased import choose
+from ogive.statistics.methods.choose import choose
 from ogive.strategies import Strategy, design_path
 
 SIZE = 2**15

@@ -16,8 +16,7 @@ from ogive.privacy import Adjacency, ApproxDP
 from ogive.releasing.release import release
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
-from ogive.statistics.methods.stepwise import AdaptiveQuantiles
+from ogive.statistics.methods.curve_methods import AdaptiveQuantiles, HistogramQueries, Projection
 from ogive.strategies import Strategy, design_projection
 from ogive.trust import Central
 from ogive_papers.projection.baselines import GROUPS, ROUNDS, valid_curve

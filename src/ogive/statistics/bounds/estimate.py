@@ -1,8 +1,12 @@
-"""Bounds found in noisy counts per order of magnitude: the ends, and how many records may lie outside."""
+"""Bounds found in noisy counts per order of magnitude: the ends, and how many records may lie outside.
+
+All tails of noise are rounded up, so that what is promised of them holds.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,14 +15,114 @@ import numpy as np
 
 from ogive.columns.grids import Grid
 from ogive.errors import DataError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import Law
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
-from ogive.statistics.bounds.noise import AT_BOTH_ENDS, extended, needed_beside, reach, sum_reach
 from ogive.statistics.curve.estimate import read_grid, read_strategy
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.plain_json import Fields, check_price, is_whole
 from ogive.strategies import LeastSquaresTree
+
+_ROOM = 1 + 1e-9
+_SUMMED = 64
+
+
+def reach(law: Law, size: int, chance: float) -> int:
+    """The smallest t such that some of `size` independent draws is t or more with probability at most `chance`.
+
+    Exact for Laplace noise and for Gaussian noise of small sigma, to floating point; for large sigma at most one
+    part in a thousand too large.
+    """
+    each = -math.expm1(math.log1p(-chance) / size) / _ROOM
+    low, high = 0, 1
+    while tail(law, high) > each:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if tail(law, middle) > each else (low, middle)
+    return high
+
+
+def tail(law: Law, start: int) -> float:
+    """P(Z >= start) for start >= 1, rounded up."""
+    from scipy.special import ndtr  # slow to import
+
+    if isinstance(law, DiscreteLaplace):
+        inverse = 1 / float(law.scale)
+        return math.exp(-start * inverse) / (1 + math.exp(-inverse)) * _ROOM
+    assert isinstance(law, DiscreteGaussian)
+    sigma = float(law.sigma)
+    if sigma < _SUMMED:
+        # beyond 40 sigma the terms add up to less than the smallest float
+        values = np.arange(start, start + int(40 * sigma) + 2)
+        return float(np.exp(law.log_probability(values)).sum()) * _ROOM
+    # a decreasing sum is at most its first term and an integral
+    first = float(np.exp(law.log_probability(np.array([start])))[0])
+    return (first + float(ndtr(-start / sigma))) * _ROOM
+
+
+def sum_reach(law: Law, terms: int, chance: float) -> float:
+    """A value that the sum of some independent draws exceeds with probability at most `chance`.
+
+    Chernoff's bound, with the exact moment generating function of discrete Laplace noise and
+    exp(lambda^2 sigma^2 / 2) for discrete Gaussian noise.
+
+    Source: Canonne, Kamath and Steinke 2020, lemma 8 for the Gaussian.
+    """
+    if terms == 0:
+        return 0.0
+    needed = -math.log(chance)
+    if isinstance(law, DiscreteGaussian):
+        return float(law.sigma) * math.sqrt(2 * terms * needed) * _ROOM
+    assert isinstance(law, DiscreteLaplace)
+    scale = float(law.scale)
+    share = np.linspace(0.001, 0.999, 999)  # any lambda below 1 / scale gives a valid bound
+    log_moment = (
+        2 * math.log(-math.expm1(-1 / scale))
+        - np.log(-np.expm1((share - 1) / scale))
+        - np.log(-np.expm1(-(share + 1) / scale))
+    )
+    return float(np.min((terms * log_moment + needed) * scale / share)) * _ROOM
+
+
+# --- Bins beside those that certainly hold records
+#
+# A bin that lies d places beyond the bounds extends them if noise alone would reach its count with probability at most
+# c / 4^(d - 1). The probability falls as the harm grows: bounds that are d bins of base 2 too wide cost 2^d times the
+# noise. No bin needs more than one that is taken by itself. Noise makes the bounds too wide with probability at most
+# that of any bin passing the threshold by itself, plus 2 (c + c / 4 + ...) = 8 c / 3.
+#
+# Source:
+#     `docs/proofs/together.md`.
+
+FURTHER = 4
+"""How many times smaller the probability is one place further off."""
+
+AT_BOTH_ENDS = 2 * FURTHER / (FURTHER - 1)
+"""The probabilities of all places at both ends together, in those of the first."""
+
+
+def needed_beside(law: Law, size: int, chance: float, most: int) -> tuple[int, ...]:
+    """The noisy counts from which on a bin extends the bounds, by its distance from them, 1 first."""
+    needed: list[int] = []
+    while len(needed) < size:
+        count = reach(law, 1, chance / FURTHER ** len(needed)) if not needed or needed[-1] < most else most
+        needed.append(min(count, most))
+    return tuple(needed)
+
+
+def extended(counts: Sequence[int], needed: Sequence[int]) -> int:
+    """By how many of the bins beyond a bound it moves outwards."""
+    moved = 0
+    for place, count in enumerate(counts, start=1):
+        if count >= needed[place - moved - 1]:
+            moved = place
+    return moved
+
+
+# --- The estimate
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +163,7 @@ class BoundsEstimate(Estimate):
         return 1 if self.strategy is None else reach(self.strategy.laws[0], self.grid.bins, self.false_alarm)
 
     @cached_property
-    def _kept(self) -> tuple[int, int] | None:
+    def _outermost(self) -> tuple[int, int] | None:
         """First and last bin that count as holding records."""
         bins = np.flatnonzero(np.array(self.counts) >= self.threshold)
         if not len(bins):
@@ -86,23 +190,23 @@ class BoundsEstimate(Estimate):
     @property
     def defined(self) -> bool:
         """Whether any magnitude clearly holds records; if not, there are too few records for this guarantee."""
-        return self._kept is not None
+        return self._outermost is not None
 
     @property
     def low(self) -> float:
         """Lower bound; NaN where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return math.nan
         ends = lower_ends(self.grid)
-        first = self._kept[0]
+        first = self._outermost[0]
         return 0.0 if self.grid.thresholds[first] == 0 else float(ends[first])
 
     @property
     def high(self) -> float:
         """Upper bound, above the lower one; NaN where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return math.nan
-        last = self._kept[1]
+        last = self._outermost[1]
         end = float(self.grid.thresholds[last])
         end = 0.0 if 0 > end > -float(np.finfo(np.float64).tiny) else end
         # all records on one threshold: a bound needs room above it
@@ -116,9 +220,9 @@ class BoundsEstimate(Estimate):
     @property
     def records_outside(self) -> int | None:
         """Upper limit of the number of records outside, at `confidence_level`; None where undefined."""
-        if self._kept is None:
+        if self._outermost is None:
             return None
-        first, last = self._kept
+        first, last = self._outermost
         below = self._at_most(sum(self.counts[:first]), first)
         above = self._at_most(sum(self.counts[last + 1 :]), self.grid.bins - 1 - last)
         return below + above if self.total is None else min(below + above, self.total)
@@ -138,9 +242,9 @@ class BoundsEstimate(Estimate):
             too_wide: How many bins without records the bounds include at their ends.
         """
         exact = np.array(truth.counts)
-        if self._kept is None:
+        if self._outermost is None:
             return {"outside": 1.0, "too_wide": 0.0}
-        first, last = self._kept
+        first, last = self._outermost
         inside = exact[first : last + 1]
         held = np.flatnonzero(inside)
         empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]

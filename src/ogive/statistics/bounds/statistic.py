@@ -11,23 +11,29 @@ that is one bin too wide costs little, and one far off as much as before.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypedDict
+from fractions import Fraction
+from typing import Any, ClassVar, TypedDict, cast
 
 import numpy as np
 
+from ogive.accounting import loss_per_row
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import Grid
 from ogive.core.parameters import added, one_of
-from ogive.errors import ParameterError, quoted
-from ogive.privacy import exact
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
+from ogive.noise import too_much_noise
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP, exact
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
-from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.bounds.noise import flat_strategy
+from ogive.statistics.bounds.estimate import BoundsEstimate, reach
 from ogive.statistics.confidence import check_level
+from ogive.statistics.methods.choose import grants
 from ogive.statistics.options import Command
+from ogive.statistics.prediction import CONFIDENCE, Errors, Metric, Prediction
+from ogive.strategies import LeastSquaresTree
+from ogive.strategies.base import measured_laws
 
 SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01
@@ -139,6 +145,60 @@ class Bounds:
             confidence_level=self.confidence_level,
             beside=self.beside,
         )
+
+
+def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSquaresTree:
+    """Every bin counted once, with the noise whose `reach` is shortest among those that meet the terms."""
+    results: list[LeastSquaresTree] = []
+    failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
+    moved = 2 if terms.adjacency is Adjacency.REPLACE else 1
+    size = binning.grid.bins
+    for grant in grants(terms.privacy):
+        try:
+            own = loss_per_row(grant, terms.unit.max_rows_per_person)
+            laws = measured_laws(own, [Fraction(1)], l1=[moved], l2_squared=[moved])
+            results.append(LeastSquaresTree(size, (1,), laws))
+        except ScaleError as error:
+            failed.append((grant, error))
+    if not results:
+        raise too_much_noise(terms.privacy, "a count", failed)
+    refusals = [terms.refusal(CurveQuery(binning, strategy)) for strategy in results]
+    served = [strategy for strategy, reason in zip(results, refusals, strict=True) if reason is None]
+    if not served:
+        raise UnsupportedError(str(refusals[-1]))
+    return min(served, key=lambda strategy: reach(strategy.laws[0], size, chance))
+
+
+# --- How it is planned
+
+
+class BoundsPrediction(Prediction):
+    """What bounds may miss, for all records; with records given, what they do miss, by simulation."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "unseen": Metric(
+            "unseen", "an outermost magnitude with a larger share of the records is found with 95 % probability"
+        ),
+        "outside": Metric("outside", "share of the records outside the bounds, on average, simulated"),
+        "too_wide": Metric("too wide", "orders of magnitude without records that the bounds include, simulated"),
+    }
+    deciding = ("unseen",)
+
+    @property
+    def decided(self) -> bool:
+        """The predicted numbers always decide."""
+        return True
+
+    def errors(self) -> Errors:
+        """The share of the records that an outermost order of magnitude must hold to be seen in 95 of 100 releases.
+
+        It is seen where its noisy count reaches the threshold t: with c records unless the noise is below t - c. The
+        noise is symmetric, so c = t + r will do, with r reached by one draw in 20.
+        """
+        bounds = cast(BoundsEstimate, self.rehearsal.estimate)
+        assert bounds.strategy is not None, "planned with noise"
+        needed = bounds.threshold + reach(bounds.strategy.laws[0], 1, float(1 - CONFIDENCE)) - 1
+        return Errors({"unseen": min(1.0, needed / self.setting.records)})
 
 
 # --- For the command line

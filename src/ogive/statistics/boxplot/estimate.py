@@ -1,31 +1,170 @@
-"""Released boxplots: the estimate that can be compared, drawn and stored."""
+"""Released boxplots: the estimate that can be compared, drawn and stored.
+
+A box of a curve is that of as many evenly spread values as there are records: value i of n is the point at which
+the curve reaches (i - 1/2) / n. So the picture has no randomness of its own, and redrawing it tells nothing new. Where
+the curve is flat, the first point counts; within a bin of numbers or times, mass lies evenly.
+"""
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
+from ogive.columns import LabelValue
 from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.showing.pictures import Style
-from ogive.statistics.base import Estimate
-from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, Interval, Intervals, box_of
+from ogive.statistics.base import FEWEST, Estimate
 from ogive.statistics.curve.estimate import Curve, read_grid
+from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.plain_json import Fields, check_price, is_number, is_text, is_whole
+
+WHISKER = 1.5
+"""Whiskers reach to the outermost values within this many times the box's height of it."""
+
+SHOWN_OUTLIERS = 50
+"""Most values beyond each whisker that are listed; all are counted."""
+
+_MOST_RECORDS = 1 << 53
+"""Up to this number of records the places of single values are different numbers."""
+
+CONFIDENCE_LEVEL = 0.95
+"""Chance that the intervals of one box hold the population's quartiles and median, all three."""
+
+NUMBERS = ("low", "q1", "median", "q3", "high")
+QUARTERS = (0.25, 0.5, 0.75)
+
+
+class Interval(NamedTuple):
+    """Ends between which a true quantile lies, as numbers of the grid."""
+
+    low: float
+    high: float
+
+
+class Intervals(NamedTuple):
+    """Of the quartiles and the median of one box; all three hold at once with the stated confidence."""
+
+    q1: Interval
+    median: Interval
+    q3: Interval
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box: five numbers of the grid, not decreasing, and what lies beyond; nothing unless it is `told`.
+
+    Fields:
+        group: Value of the group; None where all records are in one box.
+        low, high: Ends of the whiskers.
+        q1, median, q3: Quartiles.
+        below, above: How many records lie beyond each whisker, by estimate; None where that is not known.
+        outliers: Some of those, at most 50 on either side, increasing; drawn from the curve, not records.
+        records: Estimated or public number of records of the group; None where it is not known.
+        flat: Whether both quartiles lie in one bin of the grid: the middle half of the records has one value, or
+            values closer than the grid tells apart.
+        intervals: Of q1, median and q3; None where they are not known, as for "five_numbers".
+    """
+
+    group: LabelValue | None
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    below: int | None = None
+    above: int | None = None
+    outliers: tuple[float, ...] = ()
+    records: float | None = None
+    flat: bool = False
+    intervals: Intervals | None = None
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float, float]:
+        """The five numbers: low, q1, median, q3, high."""
+        return self.low, self.q1, self.median, self.q3, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Whether the noisy count of the group is positive; files have numbers of such boxes alone."""
+        return self.records is None or self.records > 0
+
+    @property
+    def told(self) -> bool:
+        """Whether people are told the box: the number of records with its noise is at least 1, or not known."""
+        return self.records is None or self.records >= FEWEST
+
+
+def inverse(grid: Grid, probabilities: Float64, shares: Float64) -> Float64:
+    """The first points at which a curve reaches some shares in (0, 1], as numbers of the grid."""
+    bins = np.searchsorted(probabilities, shares, side="left")
+    before = np.concatenate(([0.0], probabilities))[bins]
+    mass = probabilities[bins] - before
+    within = np.where(mass > 0, (shares - before) / np.where(mass > 0, mass, 1.0), 1.0)
+    low, high = lower_ends(grid)[bins], grid.thresholds[bins]
+    numbers = low + np.clip(within, 0, 1) * (high - low)
+    if grid.unit != "number":
+        numbers = np.minimum(np.ceil(numbers), np.floor(high))
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def box_of(curve: Curve, group: LabelValue | None) -> Box:
+    """The box of a curve; post-processing."""
+    grid, shares = curve.grid, curve.probabilities
+    n = min(max(1, round(curve.records)), _MOST_RECORDS)
+
+    def value(number: int) -> float:
+        return float(inverse(grid, shares, np.array((number - 0.5) / n)))
+
+    q1, median, q3 = (float(number) for number in inverse(grid, shares, np.array(QUARTERS)))
+    reach = WHISKER * (q3 - q1)
+    numbers = range(1, n + 1)
+    below = bisect.bisect_left(numbers, q1 - reach, key=value)
+    within = bisect.bisect_right(numbers, q3 + reach, key=value)
+    # of few records the outermost may lie inside the box
+    low = min(value(min(below + 1, n)), q1)
+    high = max(value(max(within, 1)), q3)
+    shown = [*_spread(1, below), *_spread(within + 1, n)]
+    first, last = np.searchsorted(shares, [0.25, 0.75], side="left")
+    return Box(
+        group,
+        low,
+        q1,
+        median,
+        q3,
+        high,
+        below=below,
+        above=n - within,
+        outliers=tuple(value(number) for number in shown),
+        records=curve.records,
+        flat=bool(first == last),
+    )
+
+
+def _spread(first: int, last: int) -> list[int]:
+    """Whole numbers from first to last: all of a few, else evenly spaced ones with both ends."""
+    if last - first < SHOWN_OUTLIERS:
+        return list(range(first, last + 1))
+    return [first + (last - first) * step // (SHOWN_OUTLIERS - 1) for step in range(SHOWN_OUTLIERS)]
+
+
+# --- The estimate
 
 PlotKind = Literal["box", "violin"]
 KINDS: tuple[PlotKind, ...] = get_args(PlotKind)
 PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
 
 
-_TOLD_APART = 2.0
+_SURE = 2.0
 """Standard deviations of noise from which a number of records is told apart from none."""
 
 
@@ -95,7 +234,7 @@ class Boxplots(Estimate):
         curve = self.curves[place]
         errors = curve.standard_error(self._labels(box.low, box.high), target="sample") * curve.records
         below, above = (
-            count is not None and count > _TOLD_APART * error
+            count is not None and count > _SURE * error
             for count, error in zip((box.below, box.above), errors.tolist(), strict=True)
         )
         return tuple(number for number in box.outliers if (below if number < box.q1 else above))
@@ -105,9 +244,9 @@ class Boxplots(Estimate):
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
         """Return the same boxes with their provenance."""
-        said = PUBLIC_GROUPS.capitalize() + "."
-        if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
-            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")
+        statement = PUBLIC_GROUPS.capitalize() + "."
+        if self.public_groups and provenance.private and not provenance.assumption.endswith(statement):
+            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {statement}")
         curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
         return dataclasses.replace(self, provenance=provenance, curves=curves)
 

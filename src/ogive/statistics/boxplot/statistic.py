@@ -3,29 +3,53 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Mapping
+import math
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 
+from ogive.accounting import gaussian_rho, pure_epsilon
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.checks import among, truth, whole
 from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
-from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
-from ogive.queries import Answer, GroupBinning, Query
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
+from ogive.queries import (
+    Answer,
+    ClassCurvesQuery,
+    GroupBinning,
+    QuantileScore,
+    Query,
+    design_joint,
+    design_noisy_max,
+    design_sparse_vector,
+)
 from ogive.queries.selection import MAX_BEYOND, MOST_BINS
-from ogive.statistics.base import Terms
-from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers, with_intervals
-from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.boxplot.estimate import (
+    CONFIDENCE_LEVEL,
+    NUMBERS,
+    QUARTERS,
+    Box,
+    Boxplots,
+    Interval,
+    Intervals,
+    box_of,
+)
+from ogive.statistics.curve import readings
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.readings import lower_ends
+from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, errors_of_one_curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
+from ogive.statistics.methods.base import interval_band
 from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.together import ask_groups
 from ogive.statistics.options import Command, Picture
+from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
 
 BoxMethod = Literal["resample", "five_numbers"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
@@ -204,7 +228,7 @@ class Boxplot:
                 curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=public)
             curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
             boxes = [
-                with_intervals(box_of(curve, label), curve, terms) for curve, label in zip(curves, labels, strict=True)
+                _with_intervals(box_of(curve, label), curve, terms) for curve, label in zip(curves, labels, strict=True)
             ]
         elif grouping is None:
             boxes = [(yield from self._five(terms))]
@@ -232,7 +256,7 @@ class Boxplot:
 
     def _five(self, terms: Terms) -> Generator[Query, Answer, Box]:
         shares = [exact(share, "a share") for share in self.shares]
-        return five_numbers(self.binning(), None, terms, shares=shares, beyond=self.beyond, together=self._together)
+        return _five_numbers(self.binning(), terms, shares=shares, beyond=self.beyond, together=self._together)
 
 
 def _values(given: Any) -> tuple[LabelValue, ...]:
@@ -254,6 +278,135 @@ def _shares(given: Any) -> tuple[Fraction, ...]:
         written = ", ".join(str(share) for share in given)
         raise ParameterError(f"`shares` must be five numbers above 0 that add up to 1, got {written}")
     return shares
+
+
+# --- Five numbers, found one by one
+
+
+def _middle(grid: Grid, place: int) -> float:
+    """The middle of a bin, where the median of its records is if they lie evenly; as a number of the grid."""
+    low, high = float(lower_ends(grid)[place]), float(grid.thresholds[place])
+    number = (low + high) / 2
+    return number if grid.unit == "number" else min(math.ceil(number), math.floor(high))
+
+
+def selection_grants(privacy: Privacy, shares: Sequence[Fraction]) -> tuple[tuple[PureDP, ...], bool]:
+    """The epsilon of each of several selections that together keep a guarantee, and whether they are priced in zCDP.
+
+    Epsilons add up; in zCDP halves of their squares do, which allows more where the guarantee is in zCDP, and
+    where delta is large.
+    """
+    if isinstance(privacy, PureDP):
+        return tuple(PureDP(privacy.epsilon * share) for share in shares), False
+    rho = gaussian_rho(privacy) if isinstance(privacy, ApproxDP) else privacy
+    squares = tuple(pure_epsilon(ZeroConcentratedDP(rho.rho * share)) for share in shares)
+    if isinstance(privacy, ApproxDP):
+        plain = tuple(PureDP(privacy.epsilon * share) for share in shares)
+        if min(grant.epsilon for grant in plain) >= min(grant.epsilon for grant in squares):
+            return plain, False
+    return squares, True
+
+
+def _five_numbers(
+    binning: Binning,
+    terms: Terms,
+    *,
+    shares: Sequence[Fraction],
+    beyond: int,
+    together: bool,
+) -> Generator[Query, Answer, Box]:
+    """Find both ends, each by a selection of its own, and then the quartiles between them, within `terms.privacy`."""
+    grants, concentrated = selection_grants(terms.privacy, shares)
+    ends = []
+    for side, grant in (("low", grants[0]), ("high", grants[4])):
+        answer = yield design_sparse_vector(
+            binning, side, privacy=grant, unit=terms.unit, beyond=beyond, concentrated=concentrated
+        )
+        ends.append(int(answer.values[0]))
+    first, last = min(ends), max(ends)
+    results = []
+    if together:
+        quarters = [Fraction(quarter, 4) for quarter in (1, 2, 3)]
+        whole: PureDP | ZeroConcentratedDP
+        if concentrated:
+            whole = ZeroConcentratedDP(sum((grant.epsilon**2 / 2 for grant in grants[1:4]), Fraction(0)))
+        else:
+            whole = PureDP(sum((grant.epsilon for grant in grants[1:4]), Fraction(0)))
+        answer = yield design_joint(binning, quarters, privacy=whole, unit=terms.unit)
+        results = np.clip(answer.values, first, last).tolist()
+    else:
+        for quarter, grant in zip((1, 2, 3), grants[1:4], strict=True):
+            score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
+            answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
+            results.append(first + int(answer.values[0]))
+    q1, median, q3 = (_middle(binning.grid, place) for place in sorted(results))
+    return Box(
+        None,
+        float(lower_ends(binning.grid)[first]),
+        q1,
+        median,
+        q3,
+        float(binning.grid.thresholds[last]),
+        records=None if answer.total is None else float(answer.total),
+        flat=min(results) == max(results),
+    )
+
+
+# --- Intervals of a box, by inverting the band of its curve
+#
+# With the stated confidence the band holds the whole true curve, and where it does, the true quantile of every share
+# lies between the points at which the band's two ends reach that share. So the three intervals of a box hold at once,
+# whatever was asked of the curve besides. An end is moved to the box's own number where smoothing left that outside,
+# which only widens the interval. Proof: `docs/proofs/boxes.md`.
+
+
+def _with_intervals(box: Box, curve: Curve, terms: Terms) -> Box:
+    """The box of a curve with its intervals; as it is where there is no box, or no interval is wanted."""
+    if not box.defined or terms.simulations == 0:
+        return box
+    band = interval_band(curve, CONFIDENCE_LEVEL, terms)
+    low, high = readings.quantile_interval(np.array(QUARTERS), band)
+    number = curve.grid.number
+    ends = [
+        Interval(min(number(a), at), max(number(b), at))
+        for a, b, at in zip(low, high, (box.q1, box.median, box.q3), strict=True)
+    ]
+    return dataclasses.replace(box, intervals=Intervals(*ends))
+
+
+# --- How it is planned
+
+
+class BoxplotPrediction(CurvePrediction):
+    """Errors of a box's numbers by simulation, and of the curve where there is one."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
+        name: Metric(
+            heading, f"distance of the released {words} from the exact one, on average, {UNITS}", of_range=True
+        )
+        for name, heading, words in (
+            ("low", "low end", "low end"),
+            ("q1", "Q1", "first quartile"),
+            ("median", "median", "median"),
+            ("q3", "Q3", "third quartile"),
+            ("high", "high end", "high end"),
+        )
+    }
+    shown = ("q1", "median", "q3")
+
+    def __init__(self, statistic: Statistic[Boxplots], terms: Terms, setting: Setting) -> None:
+        # no error depends on the intervals
+        super().__init__(statistic, dataclasses.replace(terms, simulations=0), setting)
+
+    def errors(self) -> Errors:
+        """Errors of the curve, or of the curves of several groups, which are measured as classes are."""
+        last = self.queries[-1]
+        if isinstance(last, ClassCurvesQuery):
+            from ogive.statistics.roc.plan import class_errors  # which loads all of another statistic
+
+            return class_errors(last, "joint", self.setting)
+        of_one = errors_of_one_curve(self.queries, self.setting.unit.adjacency, self.setting.records)
+        return Errors(of_one or {})  # the largest over the public shapes alone
 
 
 # --- For the command line

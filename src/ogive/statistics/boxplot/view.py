@@ -28,8 +28,15 @@ from ogive.showing.pictures import (
     styled,
 )
 from ogive.showing.view import View
-from ogive.statistics.boxplot.boxes import CONFIDENCE_LEVEL, NUMBERS, Box, Intervals
-from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots, PlotKind
+from ogive.statistics.boxplot.estimate import (
+    CONFIDENCE_LEVEL,
+    NUMBERS,
+    PUBLIC_GROUPS,
+    Box,
+    Boxplots,
+    Intervals,
+    PlotKind,
+)
 from ogive.statistics.curve.estimate import Curve
 
 LOUD = 0.1
@@ -168,26 +175,26 @@ class BoxplotsView(View):
     @property
     def headline(self) -> str:
         estimate, column = self.estimate, self.estimate.column
-        told = [box for box in estimate.boxes if box.told]
-        if not told:
+        boxes = [box for box in estimate.boxes if box.told]
+        if not boxes:
             return f"Noise hides the distribution of {column}: there is no box to draw."
         if estimate.by is None:
-            median, *ends = map(words.minus, self._shown(told[0], "median"))
-            first, last = (self._number(told[0], name) for name in ("q1", "q3"))
+            median, *ends = map(words.minus, self._shown(boxes[0], "median"))
+            first, last = (self._number(boxes[0], name) for name in ("q1", "q3"))
             interval = f"{PERCENT} CI {' to '.join(ends)}; " if ends else ""
             return f"The median {column} is {median} ({interval}interquartile range {first} to {last})."
-        low, high = (pick(told, key=lambda box: box.median) for pick in (min, max))
+        low, high = (pick(boxes, key=lambda box: box.median) for pick in (min, max))
         smallest, largest = (self._number(box, "median") for box in (low, high))
-        if len(told) == 1 or low.median == high.median:
+        if len(boxes) == 1 or low.median == high.median:
             return f"The median {column} is {smallest} in every group that has enough records."
-        said = (
+        text = (
             f"The median {column} is lowest where {estimate.by} is {low.group}, {smallest}, and highest where it is "
             f"{high.group}, {largest}"
         )
         below, above = low.intervals, high.intervals
         if estimate.private and below is not None and above is not None and above.median.low <= below.median.high:
-            return f"{said}; their intervals overlap, so that the order may be chance."
-        return f"{said}."
+            return f"{text}; their intervals overlap, so that the order may be chance."
+        return f"{text}."
 
     def _number(self, box: Box, name: str) -> str:
         return words.minus(self._shown(box, name)[0])
@@ -244,17 +251,17 @@ class BoxplotsView(View):
     def _reading(self) -> str:
         """How the table is read."""
         flat = [_name(box) for box in self.estimate.boxes if box.flat and box.told]
-        said = "Half of a group's records lie between its quartiles: the interquartile range."
+        text = "Half of a group's records lie between its quartiles: the interquartile range."
         if any(box.intervals for box in self.estimate.boxes):
-            said += (
+            text += (
                 f" In brackets are {PERCENT} confidence intervals, which count noise and sampling: with that "
                 "confidence they hold the quartiles and the median of a group's population, all three."
             )
         if self.estimate.curves:
-            said += " Beyond is the estimated number of records below and above the whiskers."
+            text += " Beyond is the estimated number of records below and above the whiskers."
         if flat:
-            said += f" Flat, because half of the records have about the same value: {', '.join(flat)}."
-        return said
+            text += f" Flat, because half of the records have about the same value: {', '.join(flat)}."
+        return text
 
     @property
     def error(self) -> Sequence[Html | str]:
@@ -263,16 +270,16 @@ class BoxplotsView(View):
             return ("The values are exact for these records, up to the spacing of the thresholds.",)
         if estimate.curves:
             counted = ", and their intervals count it" if any(box.intervals for box in estimate.boxes) else ""
-            said = (
+            text = (
                 f"Noise affects quartiles and medians least{counted}. The ends of whiskers and the numbers of records "
                 "beyond them depend on few records and have larger errors."
             )
         else:
-            said = (
+            text = (
                 "Each number was chosen by noisy counts. A quartile may be off by some ranks, and either end may lie "
                 "well inside or outside the outermost records."
             )
-        return said, fine("ogive plan predicts these errors before anything is spent.")
+        return text, fine("ogive plan predicts these errors before anything is spent.")
 
     @property
     def released(self) -> Sequence[Html | str]:

@@ -24,7 +24,8 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery
-from ogive.statistics.methods.unbiased import candidates, mean_variance
+from ogive.statistics.methods.base import mean_variance
+from ogive.statistics.methods.choose import candidates
 from ogive.strategies import PathNoise, design_path
 from ogive.strategies.base import measured_laws
 

@@ -16,7 +16,7 @@ from ogive.core.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.statistics.calibration.sums import Measured, Sums, Within, statistic
 from ogive.statistics.confidence import check_level
-from ogive.statistics.curve.bands.simultaneous import upper_quantile
+from ogive.statistics.curve.bands import upper_quantile
 
 TESTED, BOUNDED, FEWEST_SIMULATIONS = 9999, 9999, 999
 """Simulations for a p-value and for intervals, and fewest of either where there are many groups."""

@@ -39,7 +39,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import bisect_points
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS
 from ogive.statistics.methods.base import curve_from
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose, grants
+from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName, choose, grants
 from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 

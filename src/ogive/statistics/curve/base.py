@@ -1,29 +1,292 @@
-"""The data of a released distribution function, its band and its steps; what it can be asked is in `estimate`."""
+"""The data of a released distribution function, who was counted in it, and its band; `estimate` says what it tells."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers
+from ogive.accounting import as_concentrated, covers, epsilon_of, epsilon_of_gaussian, larger_loss
+from ogive.columns.axis import to_labels
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import Progress
-from ogive.core.rooms import room
-from ogive.errors import ParameterError
-from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.errors import DataError, ParameterError
+from ogive.privacy import Adjacency, ApproxDP, Charge, GaussianDP, Privacy, PureDP, privacy_from_dict
+from ogive.provenance import RELEASE_ID, Provenance, check_account, check_batch_name
 from ogive.statistics.base import FEWEST, Estimate
-from ogive.statistics.confidence import Target
-from ogive.statistics.curve.bands.band import simultaneous_band
-from ogive.statistics.curve.bands.simultaneous import Band
-from ogive.statistics.curve.batches import Batch
-from ogive.strategies import Strategy
-from ogive.strategies.base import approximates
+from ogive.statistics.curve.approximating import simultaneous_band
+from ogive.statistics.curve.bands import Band
+from ogive.statistics.plain_json import is_number, is_whole, loss_of, parts_of
+from ogive.strategies.base import Strategy, approximates, noise_share
+
+# --- Batches: who was counted in a curve
+
+MOST_BATCHES = 1000
+SHOWN = 8
+_FIELDS = {"release_id", "name", "total", "records", "privacy"}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Records that were released together.
+
+    Fields:
+        release_id: Names the release.
+        name: Public name of the batch, for example of a month or a hospital; None where it has none.
+        total: Number of its records where that is public, else None.
+        records: Number of its records, or its estimate.
+        privacy: The guarantee of its release; None without one.
+        account: Of the ledger's account that paid for it; see `Provenance`.
+    """
+
+    release_id: str
+    name: str | None
+    total: int | None
+    records: float
+    privacy: Privacy | None
+    account: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Name of the batch, or the first characters of its release's identifier."""
+        return self.release_id[:SHOWN] if self.name is None else self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        privacy = None if self.privacy is None else self.privacy.to_dict()
+        data = {
+            "release_id": self.release_id,
+            "name": self.name,
+            "total": self.total,
+            "records": self.records,
+            "privacy": privacy,
+        }
+        return data if self.account is None else {**data, "account": self.account}
+
+    @staticmethod
+    def from_dict(data: Any) -> Batch:
+        """Rebuild from `to_dict`; the data need not be trusted."""
+        if not isinstance(data, dict) or data.keys() - {"account"} != _FIELDS:
+            raise DataError(f"a batch must have {', '.join(sorted(_FIELDS))}, and nothing else")
+        total, records, privacy = data["total"], data["records"], data["privacy"]
+        if not isinstance(data["release_id"], str) or not RELEASE_ID.fullmatch(data["release_id"]):
+            raise DataError("the release of a batch must be named in hexadecimal digits")
+        if not (total is None or (is_whole(total) and total >= 0)):
+            raise DataError("the total of a batch must be a number of records or null")
+        if not is_number(records) or records < 0:
+            raise DataError("the records of a batch must be a number of at least 0")
+        return Batch(
+            data["release_id"],
+            check_batch_name(data["name"]),
+            total,
+            float(records),
+            None if privacy is None else _read_privacy(privacy),
+            check_account(data.get("account")),
+        )
+
+
+def find_overlap(batches: Sequence[Batch]) -> tuple[Batch, Batch] | None:
+    """Two batches that one account paid for, and not as two of its parts: the same people may be in both."""
+    exactly: dict[str, Batch] = {}
+    any_part: dict[str, Batch] = {}
+    for batch in batches:
+        if batch.account is None:
+            continue
+        whole, _, part = batch.account.partition("/")
+        earlier = exactly.get(batch.account) or (exactly if part else any_part).get(whole)
+        if earlier is not None:
+            return earlier, batch
+        exactly[batch.account] = batch
+        any_part.setdefault(whole, batch)
+    return None
+
+
+def read_batches(data: Any) -> tuple[Batch, ...]:
+    """Batches of a merged curve from plain data."""
+    if not isinstance(data, list) or not 2 <= len(data) <= MOST_BATCHES:
+        raise DataError(f"the batches of a merged curve must be a list of 2 to {MOST_BATCHES}")
+    batches = tuple(map(Batch.from_dict, data))
+    if len({batch.release_id for batch in batches}) < len(batches):
+        raise DataError("a batch of this curve is counted twice")
+    return batches
+
+
+def _read_privacy(data: Any) -> Privacy:
+    texts = isinstance(data, dict) and all(isinstance(text, str) for pair in data.items() for text in pair)
+    if not texts or any(len(text) > 8000 or "e" in text.lower() for key, text in data.items() if key != "type"):
+        raise DataError("the privacy of a batch must be a guarantee or null")
+    return privacy_from_dict(data)
+
+
+# --- The provenance of a merged curve
+
+DISJOINT = " Each person is in one batch only; somebody in several loses what these cost together."
+_ID_DIGITS = 32
+
+
+def merged_provenance(
+    sources: Sequence[Provenance],
+    batches: Sequence[Batch],
+    total: int | None,
+    weights: tuple[Fraction, ...] | None,
+) -> Provenance:
+    """The provenance of a sum, or of a mixture with weights: the guarantee of its most expensive batch."""
+    first = sources[0]
+    privacy, price = None, None
+    if first.private:
+        privacy = dearest([source.privacy for source in sources if source.privacy is not None])
+        assert not isinstance(privacy, GaussianDP)
+        prices = [source.price for source in sources if source.price is not None]
+        price = dearest(prices) if len({type(each) for each in prices}) == 1 else privacy
+    assumptions = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)
+    return Provenance(
+        release_id=merged_name(batches, weights),
+        statistic=_joined(source.statistic for source in sources),
+        method=_joined(source.method for source in sources),
+        privacy=privacy,
+        price=price,
+        adjacency=first.adjacency,
+        trust=_joined(source.trust for source in sources),
+        assumption=" ".join(assumptions) + DISJOINT,
+        total=total,
+        person=first.person,
+        max_rows_per_person=first.max_rows_per_person,
+        row_choice=first.row_choice,
+        public=first.public,
+        where=first.where,
+    )
+
+
+def dearest(charges: Sequence[Charge]) -> Charge:
+    """The least guarantee that holds for whoever lost most; of different types, of the weakest of them."""
+    if len({type(charge) for charge in charges}) > 1 or isinstance(charges[0], ApproxDP):
+        approximate = [charge for charge in charges if isinstance(charge, ApproxDP)]
+        if approximate:
+            delta = max(charge.delta for charge in approximate)
+            return ApproxDP(max(_epsilon(charge, delta) for charge in charges), delta)
+        charges = [as_concentrated(charge) for charge in charges if not isinstance(charge, ApproxDP)]
+    largest = charges[0]
+    for charge in charges[1:]:
+        assert not isinstance(largest, ApproxDP)
+        assert not isinstance(charge, ApproxDP)
+        largest = larger_loss(largest, charge)
+    return largest
+
+
+def _epsilon(charge: Charge, delta: Fraction) -> Fraction:
+    match charge:
+        case PureDP() | ApproxDP():
+            return charge.epsilon
+        case GaussianDP():
+            return epsilon_of_gaussian(charge, delta)
+        case _:
+            return epsilon_of(charge, delta)
+
+
+def merged_name(batches: Sequence[Batch], weights: tuple[Fraction, ...] | None) -> str:
+    """Name of a merged release: the same for the same batches in any order and grouping; of a mixture, in theirs."""
+    if weights is None:
+        public: list[list[str]] = sorted([batch.release_id] for batch in batches)
+    else:
+        shares = [str(weight) for weight in weights]
+        public = [[batch.release_id for batch in batches], shares]
+    text = json.dumps(public)
+    return hashlib.sha256(f"ogive merge 1\n{text}".encode()).hexdigest()[:_ID_DIGITS]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return "+".join(dict.fromkeys(part for name in names for part in name.split("+")))
+
+
+# --- Checks of a merged curve against its batches
+
+
+def check_merged(
+    strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
+) -> None:
+    """Refuse a curve whose batches are not those that its strategy, totals and provenance speak of.
+
+    The name of a merged release is computed from its batches' names, so a batch that was struck from the list, or
+    put on it, shows. This finds damage and careless edits; no file can prove that its numbers are true.
+    """
+    reason = _contradiction(strategy, total, source, batches)
+    if reason is not None:
+        raise DataError(f"this curve contradicts itself: {reason}")
+
+
+def _contradiction(
+    strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
+) -> str | None:
+    if not batches:
+        merged = (strategy is not None and len(parts_of(strategy)) > 1) or (
+            source is not None and source.assumption.endswith(DISJOINT)
+        )
+        return "it was merged, but lacks the list of its batches" if merged else None
+    if source is None:
+        return "it lists batches, but no release"
+    if strategy is not None and len(parts_of(strategy)) != len(batches):
+        return f"it lists {len(batches)} batches, and its strategy is that of {len(parts_of(strategy))}"
+    if source.release_id != merged_name(batches, getattr(strategy, "weights", None)):
+        return "the name of its release does not belong to its batches"
+    names = [batch.name for batch in batches if batch.name is not None]
+    if len(set(names)) < len(names):
+        return "two of its batches have one name"
+    if find_overlap(batches) is not None:
+        return "one account paid for two of its batches, and not as two parts"
+    return (
+        _wrong_totals(total, source, batches)
+        or _wrong_guarantee(source, batches)
+        or _wrong_price(strategy, source, batches)
+    )
+
+
+def _wrong_totals(total: int | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
+    totals = [batch.total for batch in batches if batch.total is not None]
+    if len(totals) != (0 if total is None else len(batches)):
+        return "the number of records is public in some places only"
+    if total is not None and sum(totals) != total:
+        return f"the records of its batches add up to {sum(totals)}, not to {total}"
+    if source.total != total:
+        return "its provenance has another number of records"
+    if any(batch.total is not None and batch.records != batch.total for batch in batches):
+        return "a batch has two numbers of records"
+    return None
+
+
+def _wrong_guarantee(source: Provenance, batches: Sequence[Batch]) -> str | None:
+    for batch in batches:
+        if (batch.privacy is None) is source.private:
+            return "it is partly private and partly exact"
+        if source.privacy is not None and batch.privacy is not None and not _within(source.privacy, batch.privacy):
+            return f"a batch has {batch.privacy}, which is more than the {source.privacy} of all"
+    return None
+
+
+def _wrong_price(strategy: Strategy | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
+    if strategy is None:
+        return None
+    for part, batch in zip(parts_of(strategy), batches, strict=True):
+        loss = loss_of(part, source.adjacency, source.max_rows_per_person)
+        if batch.privacy is not None and not covers(batch.privacy, loss):
+            return f"the noise of the batch {batch.words} costs {loss}, more than its {batch.privacy}"
+    return None
+
+
+def _within(granted: Privacy, part: Privacy) -> bool:
+    if isinstance(part, ApproxDP):
+        return isinstance(granted, ApproxDP) and part.epsilon <= granted.epsilon and part.delta <= granted.delta
+    return covers(granted, part)
+
+
+# --- The data of a curve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +333,16 @@ class CurveBase(Estimate):
     people: bool = False
 
     def __post_init__(self) -> None:
-        raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
+        for name in ("raw", "cumulative"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.shape != (self.grid.bins,):
+                raise ParameterError(
+                    f"`{name}` must hold {self.grid.bins} numbers, one a threshold, got {values.shape}"
+                )
+            if not np.isfinite(values).all():
+                raise ParameterError(f"`{name}` must hold finite numbers")
+            object.__setattr__(self, name, values)
+        cumulative = self.cumulative
         rounding = 1e-6 * max(1.0, float(np.max(np.abs(cumulative))))
         if float(cumulative.min()) < -rounding or np.any(np.diff(cumulative) < -rounding):
             raise ParameterError("cumulative counts must be at least 0 and must not decrease")
@@ -81,9 +353,7 @@ class CurveBase(Estimate):
             raise ParameterError(f"the strategy is for {self.strategy.size} bins, the grid has {self.grid.bins}")
         if self.provenance is not None and self.provenance.all_rows is not self.people:
             object.__setattr__(self, "provenance", dataclasses.replace(self.provenance, all_rows=self.people))
-        for name, values in (("raw", raw), ("cumulative", cumulative)):
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+        self.raw.flags.writeable = cumulative.flags.writeable = False
         if self.measured is not None:
             measured = np.array(self.measured)
             if self.strategy is None or measured.ndim != 1 or measured.dtype.kind not in "iu" or not len(measured):
@@ -93,14 +363,6 @@ class CurveBase(Estimate):
             measured = measured.astype(np.int64)
             measured.flags.writeable = False
             object.__setattr__(self, "measured", measured)
-
-    def _numbers(self, name: str) -> Float64:
-        values = np.array(getattr(self, name), dtype=np.float64)
-        if values.shape != (self.grid.bins,):
-            raise ParameterError(f"`{name}` must hold {self.grid.bins} numbers, one a threshold, got {values.shape}")
-        if not np.isfinite(values).all():
-            raise ParameterError(f"`{name}` must hold finite numbers")
-        return values
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CurveBase):
@@ -218,9 +480,9 @@ class CurveBase(Estimate):
             Post-processing.
         """
         rows = self.rows_of_one if rows_per_person is None else rows_per_person
-        asked = (str(confidence_level), target, simulations, rows, width)
-        if asked not in self._bands:
-            self._bands[asked] = simultaneous_band(
+        key = (str(confidence_level), target, simulations, rows, width)
+        if key not in self._bands:
+            self._bands[key] = simultaneous_band(
                 self.grid,
                 self.raw,
                 strategy=self.strategy,
@@ -234,12 +496,19 @@ class CurveBase(Estimate):
                 people=self.people,
                 width=width,
             )
-        return self._bands[asked]
+        return self._bands[key]
 
     @cached_property
     def _bands(self) -> dict[tuple[Any, ...], Band]:
         """Bands computed so far; some take a second."""
         return {}
+
+    def noise_share(self) -> float:
+        """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
+        if self.strategy is None:
+            return 0.0
+        records = self.records
+        return noise_share(self.strategy, records if records >= FEWEST else 0.0, total_known=self.total is not None)
 
     @cached_property
     def _variance(self) -> Float64:
@@ -262,92 +531,3 @@ class CurveBase(Estimate):
         """
         if not self.defined:
             raise ParameterError("this curve is not defined, since noise leaves no records, and says nothing of them")
-
-
-# --- Step functions, shaped like results of `scipy.stats.ecdf`
-
-
-@dataclass(frozen=True, eq=False)
-class StepFunction:
-    """Values at the thresholds, and what holds between them.
-
-    Fields:
-        grid: Thresholds.
-        probabilities: Value at each threshold, shape (N,).
-        outside: Value below all thresholds, or above all of them where `looks` is "ahead".
-        looks: "back": between thresholds the value at the last one holds (right-continuous);
-            "ahead": the value at the next one.
-    """
-
-    grid: Grid
-    probabilities: Float64
-    outside: float
-    looks: str = "back"
-
-    @property
-    def quantiles(self) -> Any:
-        """Thresholds as the user would write them, shape (N,)."""
-        return to_labels(self.grid, self.grid.thresholds)
-
-    def evaluate(self, x: Any) -> Any:
-        """Value at each x (numbers, or dates on a grid of dates), same shape."""
-        numbers = to_numbers(self.grid, x)
-        if self.looks == "back":
-            padded = np.concatenate(([self.outside], self.probabilities))
-            return plain(padded[last_at_or_below(self.grid, numbers) + 1])
-        padded = np.concatenate((self.probabilities, [self.outside]))
-        return plain(padded[first_at_or_above(self.grid, numbers)])
-
-
-class StepInterval(NamedTuple):
-    """Two step functions that hold a whole true one between them with a stated confidence."""
-
-    low: StepFunction
-    high: StepFunction
-
-
-@dataclass(frozen=True, eq=False)
-class CurveFunction:
-    """The distribution function ("cdf") or survival function ("sf") of a curve.
-
-    Has what `scipy.stats.ecdf(...).cdf` has, with one difference: confidence intervals hold
-    for all thresholds at once, not for one at a time.
-    """
-
-    curve: CurveBase
-    name: str
-
-    @property
-    def quantiles(self) -> Any:
-        """Thresholds as the user would write them, shape (N,)."""
-        return self.curve.labels
-
-    @property
-    def probabilities(self) -> Float64:
-        """Value at each threshold, shape (N,)."""
-        return self._steps.probabilities
-
-    def evaluate(self, x: Any) -> Any:
-        """Value at each x, same shape; right-continuous between thresholds."""
-        return self._steps.evaluate(x)
-
-    def confidence_interval(self, confidence_level: float = 0.95, *, target: Target = "population") -> StepInterval:
-        """Two step functions around the true one, at all thresholds at once; see `Curve.band`."""
-        band = self.curve.band(confidence_level, target=target)
-        if self.name == "cdf":
-            return StepInterval(
-                StepFunction(band.grid, band.low, 0.0), StepFunction(band.grid, band.high, 1.0, looks="ahead")
-            )
-        return StepInterval(
-            StepFunction(band.grid, 1 - band.high, 0.0, looks="ahead"), StepFunction(band.grid, 1 - band.low, 1.0)
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the steps; returns matplotlib axes."""
-        return room(type(self), "view").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
-
-    @property
-    def _steps(self) -> StepFunction:
-        if self.name == "cdf":
-            return StepFunction(self.curve.grid, self.curve.probabilities, 0.0)
-        return StepFunction(self.curve.grid, 1 - self.curve.probabilities, 1.0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from ogive.columns.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
+from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers, to_shares
 from ogive.columns.grids import MAX_BINS, Grid
-from ogive.core.arrays import Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import among
 from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
@@ -18,14 +19,102 @@ from ogive.showing import pictures
 from ogive.showing.pictures import Style
 from ogive.statistics.confidence import TARGETS, Target
 from ogive.statistics.curve import distances, readings
-from ogive.statistics.curve.base import CurveBase, CurveFunction
-from ogive.statistics.curve.batches import MOST_BATCHES, check_merged, read_batches
+from ogive.statistics.curve.base import MOST_BATCHES, CurveBase, check_merged, read_batches
 from ogive.statistics.curve.merging import merge
 from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
 from ogive.strategies import strategy_from_dict
-from ogive.strategies.base import noise_share
 from ogive.strategies.people import counts_people
+
+# --- Step functions, shaped like results of `scipy.stats.ecdf`
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    """Values at the thresholds, and what holds between them.
+
+    Fields:
+        grid: Thresholds.
+        probabilities: Value at each threshold, shape (N,).
+        outside: Value below all thresholds, or above all of them where `looks` is "ahead".
+        looks: "back": between thresholds the value at the last one holds (right-continuous);
+            "ahead": the value at the next one.
+    """
+
+    grid: Grid
+    probabilities: Float64
+    outside: float
+    looks: str = "back"
+
+    @property
+    def quantiles(self) -> Any:
+        """Thresholds as the user would write them, shape (N,)."""
+        return to_labels(self.grid, self.grid.thresholds)
+
+    def evaluate(self, x: Any) -> Any:
+        """Value at each x (numbers, or dates on a grid of dates), same shape."""
+        numbers = to_numbers(self.grid, x)
+        if self.looks == "back":
+            padded = np.concatenate(([self.outside], self.probabilities))
+            return plain(padded[last_at_or_below(self.grid, numbers) + 1])
+        padded = np.concatenate((self.probabilities, [self.outside]))
+        return plain(padded[first_at_or_above(self.grid, numbers)])
+
+
+class StepInterval(NamedTuple):
+    """Two step functions that hold a whole true one between them with a stated confidence."""
+
+    low: StepFunction
+    high: StepFunction
+
+
+@dataclass(frozen=True, eq=False)
+class CurveFunction:
+    """The distribution function ("cdf") or survival function ("sf") of a curve.
+
+    Has what `scipy.stats.ecdf(...).cdf` has, with one difference: confidence intervals hold
+    for all thresholds at once, not for one at a time.
+    """
+
+    curve: CurveBase
+    name: str
+
+    @property
+    def quantiles(self) -> Any:
+        """Thresholds as the user would write them, shape (N,)."""
+        return self.curve.labels
+
+    @property
+    def _steps(self) -> StepFunction:
+        grid, shares = self.curve.grid, self.curve.probabilities
+        return StepFunction(grid, shares, 0.0) if self.name == "cdf" else StepFunction(grid, 1 - shares, 1.0)
+
+    @property
+    def probabilities(self) -> Float64:
+        """Value at each threshold, shape (N,)."""
+        return self._steps.probabilities
+
+    def evaluate(self, x: Any) -> Any:
+        """Value at each x, same shape; right-continuous between thresholds."""
+        return self._steps.evaluate(x)
+
+    def confidence_interval(self, confidence_level: float = 0.95, *, target: Target = "population") -> StepInterval:
+        """Two step functions around the true one, at all thresholds at once; see `Curve.band`."""
+        band = self.curve.band(confidence_level, target=target)
+        if self.name == "cdf":
+            return StepInterval(
+                StepFunction(band.grid, band.low, 0.0), StepFunction(band.grid, band.high, 1.0, looks="ahead")
+            )
+        return StepInterval(
+            StepFunction(band.grid, 1 - band.high, 0.0, looks="ahead"), StepFunction(band.grid, 1 - band.low, 1.0)
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the steps; returns matplotlib axes."""
+        return room(type(self), "view").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
+
+
+# --- The estimate
 
 
 class Curve(CurveBase):
@@ -127,12 +216,6 @@ class Curve(CurveBase):
         Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
-
-    def noise_share(self) -> float:
-        """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
-        if self.strategy is None:
-            return 0.0
-        return noise_share(self.strategy, self.records if self.told else 0.0, total_known=self.total is not None)
 
     def errors(self, truth: Curve) -> dict[str, float]:
         """Distances from another curve on the same grid.

@@ -15,8 +15,7 @@ import numpy as np
 from ogive.errors import ParameterError, plain, quoted
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
-from ogive.statistics.curve.base import CurveBase
-from ogive.statistics.curve.batches import MOST_BATCHES, Batch, find_overlap, merged_provenance
+from ogive.statistics.curve.base import MOST_BATCHES, Batch, CurveBase, find_overlap, merged_provenance
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.smoothing import smooth_sum
@@ -133,7 +132,7 @@ def _difference(one: CurveBase, other: CurveBase) -> str | None:
 
 
 def _unlike(one: Strategy, other: Strategy) -> str | None:
-    ours, theirs = _first_part(one), _first_part(other)
+    ours, theirs = (each.parts[0] if isinstance(each, SummedApproximations) else each for each in (one, other))
     if approximates(ours) is not approximates(theirs):
         return f"methods {ours.name} and {theirs.name}, of which one only approximates; release all by one method"
     if not approximates(ours) or (ours.name == theirs.name and not unlike(ours, theirs)):
@@ -142,19 +141,14 @@ def _unlike(one: Strategy, other: Strategy) -> str | None:
         return (
             "method adaptive looks at thresholds of its own in every release; release all by another, such as histogram"
         )
+    forms = (
+        " ".join([each.name, *(f"{name} {getattr(each, name)}" for name in _OPTIONS if hasattr(each, name))])
+        for each in (ours, theirs)
+    )
     return (
-        f"sites with different bases, degrees or forms of noise ({_form(ours)}; {_form(theirs)}); "
+        f"sites with different bases, degrees or forms of noise ({'; '.join(forms)}); "
         "release all by one method with all its options, such as the degree, said"
     )
-
-
-def _first_part(strategy: Strategy) -> Strategy:
-    return strategy.parts[0] if isinstance(strategy, SummedApproximations) else strategy
-
-
-def _form(strategy: Any) -> str:
-    said = [f"{name} {getattr(strategy, name)}" for name in _OPTIONS if hasattr(strategy, name)]
-    return " ".join([strategy.name, *said])
 
 
 def _check_batches(batches: Sequence[Batch]) -> None:

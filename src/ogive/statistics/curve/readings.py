@@ -14,7 +14,7 @@ from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import any_whole
 from ogive.errors import ParameterError
-from ogive.statistics.curve.bands.simultaneous import Band
+from ogive.statistics.curve.bands import Band
 from ogive.statistics.curve.base import CurveBase
 from ogive.strategies import OrthogonalProjection
 
@@ -49,11 +49,7 @@ class QuantileInterval(NamedTuple):
 
 
 def histogram(grid: Grid, probabilities: Float64, records: float, edges: Any) -> Histogram:
-    """Sum the mass between edges: all thresholds (None), every so many (a number of bins), or given ones.
-
-    Raises:
-        ParameterError: edges do not increase or are not thresholds, or their number does not divide N.
-    """
+    """Sum the mass between edges: all thresholds (None), equal groups (a number of bins), or given ones."""
     cuts = np.concatenate(([-1], np.arange(grid.bins)))
     if edges is None:
         pass
@@ -97,12 +93,7 @@ def lower_ends(grid: Grid) -> Float64:
 
 
 def quantile_interval(shares: Float64, band: Band) -> QuantileInterval:
-    """Ends between which a distribution function inside a band reaches each share, by inverting the band.
-
-    Args:
-        shares: In [0, 1], any shape.
-        band: Holds the whole function.
-    """
+    """Ends between which a distribution function inside a band reaches each share in [0, 1], by inverting the band."""
     grid = band.grid
     first, last = interval_bins(shares, band)
     return QuantileInterval(to_labels(grid, lower_ends(grid)[first]), to_labels(grid, grid.thresholds[last]))

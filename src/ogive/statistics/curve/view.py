@@ -25,7 +25,7 @@ from ogive.showing.view import View
 from ogive.statistics.confidence import Target
 from ogive.statistics.contrast import Number
 from ogive.statistics.curve import readings
-from ogive.statistics.curve.batches import SHOWN, Batch
+from ogive.statistics.curve.base import SHOWN, Batch
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies.base import LOUD
 from ogive.strategies.people import CountedPeople
@@ -126,13 +126,13 @@ class DistributionView(View):
             row = self.quantiles[len(self.quantiles) // 2]
             return f"In {words.percent(row.probability)} of the {records}, {column} is at most {self._value(row)}."
         of = "" if total is None else f" in {records}"
-        said = f"The median {column}{of} is {self._value(middle)}."
+        text = f"The median {column}{of} is {self._value(middle)}."
         if low is not None and high is not None:
-            said += (
+            text += (
                 f" The 10th percentile is {self._number(low.number, low)}, "
                 f"the 90th percentile {self._number(high.number, high)}."
             )
-        return said
+        return text
 
     def _value(self, row: QuantileRow) -> str:
         return f"{self._number(row.number, row)} ({self._level} CI {self._interval(row)})"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import GRIDS, Bound, Grid, GridName
@@ -16,7 +15,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from
 from ogive.statistics.methods.choose import (
     CURVE_METHODS,
     METHODS,
@@ -24,13 +23,13 @@ from ogive.statistics.methods.choose import (
     Method,
     as_method,
     check_expected,
+    chosen,
     plain_smoothing,
-    released,
     uncountable,
 )
 from ogive.statistics.options import Command
 from ogive.strategies import Strategy
-from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
+from ogive.strategies.smoothing import SMOOTHINGS, Smooth, automatic_smoothing, unsmoothable
 
 DEFAULT_BINS = 1024
 
@@ -61,21 +60,12 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | GridNa
             raise ParameterError(f"`grid` must be {', '.join(GRIDS)} or a Grid, got {quoted(grid)}")
 
 
-DesignedT = TypeVar("DesignedT", bound="Designed")
+StatisticT = TypeVar("StatisticT")
 
 
-class Designed(Protocol):
-    """A statistic that may carry a curve method with options, or a strategy designed by hand."""
-
-    @property
-    def method(self) -> object:
-        """Name of a method, a curve method or a strategy."""
-        ...
-
-
-def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
+def by_hand(statistic: StatisticT) -> dict[str, StatisticT]:
     """The statistic itself, named by hand, where its method is none of the named ones."""
-    method = as_method(statistic.method)
+    method = as_method(cast(Any, statistic).method)
     if isinstance(method, str) or method in CURVE_METHODS.values():
         return {}
     return {f"{method.name} by hand": statistic}
@@ -137,7 +127,7 @@ class Ecdf:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
-        object.__setattr__(self, "missing", self._binning.missing)
+        object.__setattr__(self, "missing", self.binning().missing)
         as_method(self.method)
         among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if isinstance(self.method, Strategy):
@@ -154,13 +144,13 @@ class Ecdf:
         """What copies and other processes get: the fields, without the thresholds of the grid."""
         return {name: value for name, value in vars(self).items() if name != "_binning"}
 
-    @cached_property
-    def _binning(self) -> Binning:
-        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
-
     def binning(self) -> Binning:
         """How a record is mapped to a bin."""
-        return self._binning
+        binning: Binning | None = vars(self).get("_binning")
+        if binning is None:
+            binning = Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+            object.__setattr__(self, "_binning", binning)
+        return binning
 
     def canonical(self) -> Ecdf:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
@@ -185,8 +175,18 @@ class Ecdf:
                 "`counted='people'` needs `person`, the column with the person's identifier; without one, each record "
                 "is a person, and `counted='rows'` says the same"
             )
-        task = CurveTask(self.binning(), terms, self.smooth, self.expected_records, people)
-        return (yield from released(self.method, task))
+        binning = self.binning()
+        terms.check_cells(binning.grid.bins)
+        task = CurveTask(binning, terms, self.smooth, self.expected_records, people)
+        method = chosen(self.method, task)
+        if isinstance(method, CurveMethod):
+            return (yield from method.curve(task))
+        query = task.query(method)
+        answer = yield query
+        strategy, smoothing = query.strategy, str(self.smooth)
+        if self.method == smoothing == "auto":
+            smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
+        return curve_from(answer, binning, strategy, terms, smoothing, people=people)
 
 
 # --- For the command line
@@ -196,7 +196,7 @@ OWNERS = {
     "method": ("auto", "reports", "histogram"),
     "expected_records": (),
 }
-"""What is left of a curve's options where owners are asked."""
+"""What is left of a curve's options where owners answer."""
 
 OWNER_HELP = {
     "missing": "What a missing value means: an error, the lower bound, the upper bound, or the value that is named.",

@@ -283,8 +283,8 @@ class HistogramEstimate(Estimate):
         Raises:
             ParameterError: the truth is of other categories.
         """
-        asked = (self.column, self.other, self.missing, self.threshold is None)
-        alike = asked == (truth.column, truth.other, truth.missing, truth.threshold is None)
+        question = (self.column, self.other, self.missing, self.threshold is None)
+        alike = question == (truth.column, truth.other, truth.missing, truth.threshold is None)
         if alike and truth.values == self.values:
             return truth.counts
         if not alike or self.threshold is None or not set(self.values) <= set(truth.values):
@@ -307,7 +307,7 @@ class HistogramEstimate(Estimate):
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | DiscoveryQuery | None:
-        """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+        """The query, with the noise that there was; None where there was none, or owners answered."""
         law = self.measured.law
         if self.threshold is not None:
             if law is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypedDict
+from typing import ClassVar, cast
 
 from ogive.columns import LISTING_POLICIES, MAX_LISTED, LabelValue, LabelValues, Listed, ListingPolicy, OpenCategories
 from ogive.core.checks import among
@@ -17,17 +17,10 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import discover
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.options import Command
+from ogive.statistics.prediction import Errors, Metric, Prediction
 from ogive.statistics.sums.ask import ask_table
 from ogive.statistics.sums.measured import Measured
-
-
-class HistogramOptions(TypedDict, total=False):
-    """The fields of `Histogram` that are options."""
-
-    values: LabelValues | None
-    other: ListingPolicy
-    missing: ListingPolicy
-    confidence_level: float
+from ogive.statistics.sums.plan import NOISE
 
 
 @dataclass(frozen=True)
@@ -144,6 +137,34 @@ def declared(values: object, parameter: str) -> tuple[LabelValue, ...]:
     if not isinstance(listed, list | tuple | range):
         raise ParameterError(f"`{parameter}` must be a list of categories such as ('A', 'B'), got {quoted(values)}")
     return tuple(getattr(each, "item", lambda each=each: each)() for each in listed)
+
+
+# --- How it is planned
+
+THRESHOLD = "threshold"
+"""From about how many records on a value is found that nobody declared."""
+
+
+class HistogramPrediction(Prediction):
+    """The noise of each count; with records given, the largest distance from the exact ones too."""
+
+    deciding = (NOISE,)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of a count", "largest standard deviation of the noise of a count, in records"),
+        THRESHOLD: Metric(THRESHOLD, "records; values with fewer records will probably not be shown"),
+        "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
+    }
+
+    @property
+    def decided(self) -> bool:
+        """The law of the noise always decides."""
+        return True
+
+    def errors(self) -> Errors:
+        """The standard deviation for the count of a category; from reports it depends a little on the count."""
+        estimate = cast(HistogramEstimate, self.rehearsal.estimate)
+        noise = {NOISE: max(estimate.noise_errors)}
+        return Errors(noise if estimate.threshold is None else {**noise, THRESHOLD: float(estimate.threshold)})
 
 
 # --- For the command line

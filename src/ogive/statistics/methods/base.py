@@ -2,17 +2,17 @@
 
 A curve method is a generator of queries that returns the curve, and a prediction of its error. It is frozen plain data,
 so a question in the ledger holds it as it is; `Ecdf(method=...)` takes it by its name, with the usual options, or as an
-instance with others. From noisy measurements to a curve it is the same way for every method (`curve_from`).
+instance with others. Noisy measurements of every method become a curve in one place (`curve_from`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Domain
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import KeptByType
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteLaplace, too_much_noise
 from ogive.noise.base import Law
@@ -29,6 +28,8 @@ from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, PeopleQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.bands import Band, simulations_for
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
@@ -195,17 +196,20 @@ def _counts(shapes: Shapes, size: int, records: int) -> Int64:
 
 # --- Curve methods
 
+T = TypeVar("T")
+S = TypeVar("S")
+
 LARGEST_PREDICTED = 4096
 NOISES = ("auto", "gaussian", "laplace")
 
-# never asked; shows whether a trust model serves any query of its kind. No table has a column of that name
+# never sent; shows whether a trust model serves any query of its kind. No table has a column of that name
 _BINNING = Binning("\0", Grid.linear(0, 1, bins=2))
 ANY_REPORT = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
 
 
 @dataclass(frozen=True)
 class CurveTask:
-    """What a curve method is asked to do: the curve that is wanted, under which terms.
+    """The curve that is wanted of a method, under which terms.
 
     Fields:
         binning: Column and grid.
@@ -226,17 +230,11 @@ class CurveTask:
         """Number of thresholds."""
         return self.binning.grid.bins
 
-    @property
-    def coarse(self) -> CurveTask:
-        """The same task on at most 4096 thresholds, on which predictions are nearly the same and quick."""
-        return self.at_most(LARGEST_PREDICTED)
-
-    def at_most(self, bins: int) -> CurveTask:
-        """The same task on at most so many thresholds."""
+    def at_most(self, bins: int = LARGEST_PREDICTED) -> CurveTask:
+        """The same task on at most as many thresholds, on which predictions are nearly the same and quick."""
         if self.size <= bins:
             return self
-        grid = Grid.linear(0, 1, bins=bins)
-        return dataclasses.replace(self, binning=self.binning.on(grid))
+        return dataclasses.replace(self, binning=self.binning.on(Grid.linear(0, 1, bins=bins)))
 
     @property
     def rows(self) -> int:
@@ -256,20 +254,19 @@ class CurveTask:
         return self.expected_records if known is None else known
 
 
-@runtime_checkable
-class CurveMethod(Protocol, metaclass=KeptByType):
-    """Interface; frozen plain data with no subclass."""
+class CurveMethod:
+    """A method that releases a curve by more than one strategy measured once: frozen plain data."""
 
     name: ClassVar[str]
     """As in `Ecdf(method=...)` and on the command line."""
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Yield queries, receive answers, return the curve."""
-        ...
+        raise NotImplementedError
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Predicted errors of the published curve on public shapes; what the records look like has no say in it."""
-        ...
+        """Predicted errors of the published curve on public shapes, whatever the records look like."""
+        raise NotImplementedError
 
 
 def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
@@ -316,6 +313,16 @@ def curve_from(
     )
 
 
+def interval_band(curve: Curve, confidence_level: float, terms: Terms) -> Band:
+    """The band of a curve that intervals are read off, by as many simulations as the terms wish for."""
+    simulations = terms.simulations
+    if simulations is not None and curve.strategy is not None:
+        simulations = simulations_for(curve.strategy, check_level(confidence_level), usual=simulations)
+    else:
+        simulations = None
+    return curve.band(confidence_level, simulations=simulations, rows_per_person=terms.unit.max_rows_per_person)
+
+
 def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:
     """Ask one query for a whole strategy and turn the answer into a curve."""
     query = CurveQuery(task.binning, strategy)
@@ -338,19 +345,38 @@ def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
 
 def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy], *, what: str) -> list[Strategy]:
     """One design for each kind of noise that is wanted and that the guarantee allows."""
-    made: list[Strategy] = []
+    results: list[Strategy] = []
     failed: list[tuple[PureDP, ScaleError]] = []
     problem: ParameterError | None = None
     for grant in allowed_grants(privacy, noise):
         try:
-            made.append(design(grant))
+            results.append(design(grant))
         except ScaleError as error:
             failed.append((grant if isinstance(grant, PureDP) else pure_epsilon(grant), error))
         except ParameterError as error:
             problem = error
-    if not made:
+    if not results:
         raise too_much_noise(privacy, what, failed) if problem is None or failed else problem
-    return made
+    return results
+
+
+def mean_variance(strategy: Strategy, adjacency: Adjacency) -> float:
+    """Predicted mean squared error of the unsmoothed cumulative counts."""
+    return float(strategy.variance(total_known=adjacency is Adjacency.REPLACE).mean())
+
+
+def possible(make: Callable[[T], S], options: Iterable[T], problems: type[OgiveError] = OgiveError) -> list[S]:
+    """What can be made of some options; where that is nothing, the last problem is raised."""
+    results: list[S] = []
+    last: OgiveError | None = None
+    for option in options:
+        try:
+            results.append(make(option))
+        except problems as problem:
+            last = problem
+    if last is not None and not results:
+        raise last
+    return results
 
 
 # --- Predicted errors, from public quantities alone

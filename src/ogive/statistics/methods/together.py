@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -57,9 +57,8 @@ from ogive.queries import (
 from ogive.queries.aggregates import Counted, write
 from ogive.queries.selection import ApproximationScore, NoisyMaxQuery
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.reports import class_sums
-from ogive.statistics.methods.unbiased import mean_variance
+from ogive.statistics.methods.base import mean_variance, owners_answer
+from ogive.statistics.methods.curve_methods import class_sums
 from ogive.strategies.summed import largest_loss
 
 FoundT = TypeVar("FoundT")
@@ -82,7 +81,7 @@ class Asked(Generic[FoundT]):
     ask: Callable[[Terms], Procedure[FoundT]]
 
 
-def ask_together(asked: Sequence[Asked[Any]], terms: Terms) -> Procedure[list[Any]]:
+def ask_together(procedures: Sequence[Asked[Any]], terms: Terms) -> Procedure[list[Any]]:
     """Run procedures one after the other, each within its share of a guarantee.
 
     A later procedure may look at what an earlier one found, but the price of what it asks must not depend on it.
@@ -91,26 +90,32 @@ def ask_together(asked: Sequence[Asked[Any]], terms: Terms) -> Procedure[list[An
         `terms.privacy` for all answers together.
     """
     if isinstance(terms.privacy, ApproxDP):
-        terms = _of_one_type(asked, terms)
+        terms = _of_one_type(procedures, terms)
     results = []
-    for each, mine in zip(asked, _shared(asked, terms), strict=True):
+    for each, mine in zip(procedures, _shared(procedures, terms), strict=True):
         results.append((yield from each.ask(mine)))
     return results
 
 
-def rehearse(procedure: Procedure[Any], terms: Terms) -> list[Query]:
+def rehearse(procedure: Procedure[Any], terms: Terms) -> list[CuratorQuery]:
     """What a procedure asks, found by a run on imagined records, of which there are a few of every kind."""
-    queries: list[Query] = []
+
+    def answer(query: CuratorQuery) -> Answer:
+        counts = np.full(query.aggregate.shape, _RECORDS, dtype=np.int64)
+        return Answer(query.answer(counts, None), query.totals(counts, terms.adjacency))
+
+    return list(_answered(procedure, answer))
+
+
+def _answered(procedure: Procedure[Any], answer: Callable[[CuratorQuery], Answer]) -> Iterator[CuratorQuery]:
+    """The queries of a procedure, each answered so."""
     query = next(procedure)
     while True:
-        queries.append(query)
-        curator = cast(CuratorQuery, query)
-        counts = np.full(curator.aggregate.shape, _RECORDS, dtype=np.int64)
-        answer = Answer(curator.answer(counts, None), curator.totals(counts, terms.adjacency))
+        yield cast(CuratorQuery, query)
         try:
-            query = procedure.send(answer)
+            query = procedure.send(answer(cast(CuratorQuery, query)))
         except StopIteration:
-            return queries
+            return
 
 
 def check_served(procedure: Procedure[Any], terms: Terms) -> None:
@@ -128,12 +133,12 @@ def check_served(procedure: Procedure[Any], terms: Terms) -> None:
     terms.announce(total_loss(list(losses.values())))
 
 
-def _shared(asked: Sequence[Asked[Any]], terms: Terms) -> list[Terms]:
+def _shared(procedures: Sequence[Asked[Any]], terms: Terms) -> list[Terms]:
     """The terms of each procedure, with its exact share of a pure or concentrated guarantee."""
-    whole = sum((each.weight for each in asked), Fraction(0))
+    whole = sum((each.weight for each in procedures), Fraction(0))
     return [
         dataclasses.replace(terms, privacy=share_of(terms.privacy, each.weight / whole), one_loss_type=True)
-        for each in asked
+        for each in procedures
     ]
 
 
@@ -147,7 +152,7 @@ def share_of(privacy: Privacy, share: Fraction) -> Privacy:
     raise AssertionError("an (epsilon, delta) guarantee is divided as one of another type")
 
 
-def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
+def _of_one_type(procedures: Sequence[Asked[Any]], terms: Terms) -> Terms:
     """The terms with the pure or the concentrated guarantee that implies theirs, whichever needs less noise."""
     assert isinstance(terms.privacy, ApproxDP)
     results: list[tuple[float, Terms]] = []
@@ -156,7 +161,7 @@ def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
         try:
             privacy = grant(terms.privacy)
             mine = dataclasses.replace(terms, privacy=privacy, one_loss_type=True, simulations=0, imagined=True)
-            queries = rehearse(ask_together(asked, mine), mine)
+            queries = rehearse(ask_together(procedures, mine), mine)
         except OgiveError as refused:
             problem = problem or refused
             continue
@@ -170,13 +175,13 @@ def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
 
 def _variance(query: Query, adjacency: Adjacency) -> float:
     """Variance of the noise of one number that a query is for, to compare two designs of the same question."""
-    asked: Any = query.joined if isinstance(query, LinearGroupsQuery) else query
-    asked = getattr(asked, "asked", (asked,))[0]
-    if hasattr(asked, "strategy"):
-        return mean_variance(asked.strategy, adjacency)
-    laws = [level.law.variance for level in asked.levels]
-    weights = getattr(asked, "weights", None)
-    scale = 2.0 ** getattr(asked, "bits", 0) * (1 if weights is None else weights.slope or 1)
+    single: Any = query.joined if isinstance(query, LinearGroupsQuery) else query
+    single = getattr(single, "asked", (single,))[0]
+    if hasattr(single, "strategy"):
+        return mean_variance(single.strategy, adjacency)
+    laws = [level.law.variance for level in single.levels]
+    weights = getattr(single, "weights", None)
+    scale = 2.0 ** getattr(single, "bits", 0) * (1 if weights is None else weights.slope or 1)
     return float(max(laws)) / scale**2
 
 
@@ -185,36 +190,10 @@ def _variance(query: Query, adjacency: Adjacency) -> float:
 # Parts are the groups of a column, or the records that satisfy a condition.
 
 Divided = dict[Privacy, tuple[Privacy, Loss | None]]
-"""By what all parts together may cost: what each is asked under, and the price that was announced, if any was."""
+"""By what all parts together may cost: the guarantee of each, and the price that was announced, if any was."""
 
 _TRIES = 4
 _ROOM = Fraction(9999, 10000)  # rounding of noise must not use up what is exactly enough
-
-
-class Parts(Protocol):
-    """The parts of the records of which one procedure each is asked, all of them in step."""
-
-    @property
-    def number(self) -> int:
-        """How many parts there are."""
-        ...
-
-    @property
-    def public(self) -> bool:
-        """Whether everybody may know in which part each record is, if in any."""
-        ...
-
-    def records(self, everyone: int) -> int | None:
-        """How many records a part has on average, where that follows from the number of all; else None."""
-        ...
-
-    def joined(self, asked: Sequence[Query | None]) -> Query:
-        """One query that asks each part its own; None where nothing more is asked of it."""
-        ...
-
-    def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
-        """What each part answered."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -242,18 +221,18 @@ class Groups:
         """Those of an average group."""
         return everyone // self.number
 
-    def joined(self, asked: Sequence[Query | None]) -> Query:
-        """One query of all groups; it is linear where all groups are asked one linear query, or add up otherwise."""
-        first = asked[0]
+    def joined(self, queries: Sequence[Query | None]) -> Query:
+        """One query of all groups; it is linear where all groups have one linear query, or add up otherwise."""
+        first = queries[0]
         if isinstance(first, ReportsQuery):
             if self.number > MAX_CLASSES:
                 raise _too_many(self.number)
             domain = Domain((*first.rows.domain.columns, Categories(self.by, self.groups)))
             return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, self.number))
-        same = all(query == first for query in asked)
+        same = all(query == first for query in queries)
         if isinstance(first, CurveQuery) and first.points is None and same:
             return ClassCurvesQuery(self._binned(first.binning), first.strategy, self.public)
-        parts = tuple(query for query in asked if query is None or isinstance(query, CuratorQuery))
+        parts = tuple(query for query in queries if query is None or isinstance(query, CuratorQuery))
         first = next(query for query in parts if query is not None)
         measured = tuple((first if query is None else query).aggregate for query in parts)
         if any(isinstance(each, RowValues | Selected) for each in measured) or (
@@ -326,9 +305,9 @@ class Satisfying:
         """Nothing: how many satisfy a condition does not follow from how many there are."""
         return None
 
-    def joined(self, asked: Sequence[Query | None]) -> Query:
+    def joined(self, queries: Sequence[Query | None]) -> Query:
         """The query about these records."""
-        (query,) = asked
+        (query,) = queries
         if not isinstance(query, CuratorQuery):
             raise UnsupportedError(OWNERS_ALL)
         return selecting(query, self.where, public=self.public)
@@ -337,6 +316,9 @@ class Satisfying:
         """The answer as it is, with the numbers of records that the query tells."""
         yield answer
 
+
+Parts = Groups | Satisfying
+"""The parts of the records, for each of which one procedure is run, all of them in step."""
 
 OWNERS_ALL = (
     "whether a record satisfies `where` is nothing that its owner reports; "
@@ -374,18 +356,18 @@ def ask_parts(
     known = shared.adjacency is Adjacency.REPLACE
     procedures = [ask(shared) for _ in range(1 if terms.imagined else parts.number)]
     times = parts.number // len(procedures)
-    asked: list[Query | None] = [next(procedure) for procedure in procedures]
+    queries: list[Query | None] = [next(procedure) for procedure in procedures]
     results: dict[int, FoundT] = {}
     while len(results) < len(procedures):
-        query = parts.joined(asked * times)
+        query = parts.joined(queries * times)
         answer = yield query
         for number, part in zip(range(len(procedures)), parts.answers(query, answer, known=known), strict=False):
-            procedure, waiting = procedures[number], asked[number]
+            procedure, waiting = procedures[number], queries[number]
             if waiting is not None:
                 try:
-                    asked[number] = procedure.send(part)
+                    queries[number] = procedure.send(part)
                 except StopIteration as stop:
-                    results[number], asked[number] = stop.value, None
+                    results[number], queries[number] = stop.value, None
     return [results[number] for number in range(len(procedures))] * times
 
 
@@ -399,7 +381,7 @@ def _too_many(groups: int) -> UnsupportedError:
 def shared_terms(
     parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, divided: Divided | None = None
 ) -> Terms:
-    """What the procedure of each part is asked under, so that all of them together stay within the terms."""
+    """The terms of the procedure of each part, so that all of them together stay within these terms."""
     number = parts.number
     alone = terms.cell_limit
     terms = dataclasses.replace(
@@ -423,8 +405,8 @@ def shared_terms(
     served = dataclasses.replace(terms, refusal=refusal, preflight=preflight, count=count, serving=None)
     if terms.adjacency is Adjacency.ADD_OR_REMOVE or parts.public:
         return served
-    told: list[Loss] = []  # what a procedure says that it costs is another price than that of all parts
-    served = dataclasses.replace(served, announce=told.append)
+    losses: list[Loss] = []  # what a procedure says that it costs is another price than that of all parts
+    served = dataclasses.replace(served, announce=losses.append)
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
     if divided is not None and terms.privacy in divided:
         mine, announced = divided[terms.privacy]
@@ -442,10 +424,10 @@ def shared_terms(
             problem = problem or refused
             continue
         if covers(terms.privacy, price):
-            if told:
+            if losses:
                 terms.announce(price)
             if divided is not None:
-                divided[terms.privacy] = shared.privacy, price if told else None
+                divided[terms.privacy] = shared.privacy, price if losses else None
             return shared
         share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
     if not terms.private:  # nobody pays, so a price that no guarantee covers hinders nobody
@@ -472,24 +454,20 @@ def _selection(query: Query) -> NoisyMaxQuery | None:
 
 def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
     """Cost where every part selects that candidate, found by a run on imagined records."""
-    losses = []
-    query = next(procedure)
-    priced = set()
-    while True:
-        assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
-        if query.measurement not in priced:
-            priced.add(query.measurement)
-            losses.append(parts.joined([_widest(query)] * parts.number).price(unit))
-        counts = np.full(query.aggregate.shape, 16, dtype=np.int64)
+
+    def answer(query: CuratorQuery) -> Answer:
+        counts = np.full(query.aggregate.shape, _RECORDS, dtype=np.int64)
         if isinstance(query.aggregate, ValueCounts):
-            counts = write(Counted({"any": 16}))
+            counts = write(Counted({"any": _RECORDS}))
         values = query.answer(counts, None)
-        if _selection(query) is not None:
-            values = np.full(values.shape, choice)
-        try:
-            query = procedure.send(Answer(values, None))
-        except StopIteration:
-            return total_loss(losses)
+        return Answer(values if _selection(query) is None else np.full(values.shape, choice), None)
+
+    losses = {}
+    for query in _answered(procedure, answer):
+        assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
+        if query.measurement not in losses:
+            losses[query.measurement] = parts.joined([_widest(query)] * parts.number).price(unit)
+    return total_loss(list(losses.values()))
 
 
 def _widest(query: CuratorQuery) -> CuratorQuery:

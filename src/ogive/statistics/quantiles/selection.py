@@ -29,11 +29,9 @@ from ogive.queries import (
 from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.curve.bands.simultaneous import interval_simulations
-from ogive.statistics.methods.base import curve_from
+from ogive.statistics.methods.base import CurveTask, curve_from, interval_band, mean_variance
+from ogive.statistics.methods.choose import unbiased
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
-from ogive.statistics.methods.unbiased import choose, mean_variance
-from ogive.strategies import Strategy
 
 # --- Single quantiles and their intervals by selections
 #
@@ -90,11 +88,7 @@ class _Margin:
 def select_quantiles(
     binning: Binning, probabilities: Sequence[float], *, confidence_level: Fraction, guess: int | None, terms: Terms
 ) -> Procedure[Selected]:
-    """Select each quantile, and then the ends of its interval.
-
-    Privacy:
-        `terms.privacy` for all selections together.
-    """
+    """Select each quantile, and then the ends of its interval, all within `terms.privacy`."""
     bins = binning.grid.bins
     scores = scores_of(probabilities, bins)
     chance = (1 - float(confidence_level)) / (4 * len(scores))
@@ -115,14 +109,19 @@ def select_quantiles(
         return int(answer.values[0])
 
     # below all records and above them nothing has to be found
-    ends = [(number, side) for number, score in enumerate(scores) for side in (-1, 1) if _has_end(score, side)]
-    asked: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
-    asked += [Asked(END, partial(end, number, side)) for number, side in ends]
+    ends = [
+        (number, side)
+        for number, score in enumerate(scores)
+        for side, outermost in ((-1, 0), (1, 1))
+        if score.probability != outermost
+    ]
+    procedures: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
+    procedures += [Asked(END, partial(end, number, side)) for number, side in ends]
     tried = dataclasses.replace(terms, simulations=0)
-    check_served(ask_together(asked, tried), tried)
-    told = yield from ask_together(asked, terms)
-    result = told[: len(scores)]
-    outer = dict(zip(ends, told[len(scores) :], strict=True))
+    check_served(ask_together(procedures, tried), tried)
+    answers = yield from ask_together(procedures, terms)
+    result = answers[: len(scores)]
+    outer = dict(zip(ends, answers[len(scores) :], strict=True))
     low = [outer.get((number, -1), 0) for number in range(len(scores))]
     high = [outer.get((number, 1), bins - 1) for number in range(len(scores))]
     return _in_order(scores, result, low, high)
@@ -139,10 +138,6 @@ def _in_order(scores: Sequence[QuantileScore], result: list[int], low: list[int]
         columns.append(column)
     result, low, high = columns
     return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
-
-
-def _has_end(score: QuantileScore, side: int) -> bool:
-    return score.probability > 0 if side < 0 else score.probability < 1
 
 
 def _query(binning: Binning, score: QuantileScore, terms: Terms) -> NoisyMaxQuery:
@@ -216,11 +211,7 @@ def select_jointly(
     interval_share: Fraction,
     terms: Terms,
 ) -> Procedure[Selected]:
-    """Select all quantiles together, and measure a curve for their intervals.
-
-    Privacy:
-        `terms.privacy` for both answers together.
-    """
+    """Select all quantiles together, and measure a curve for their intervals, both within `terms.privacy`."""
     shares = short_shares(probabilities)
     last = binning.grid.bins - 1
     order = sorted(range(len(shares)), key=lambda number: shares[number])
@@ -233,42 +224,29 @@ def select_jointly(
     def ends(shared: Terms) -> Procedure[tuple[list[int], list[int]]]:
         return (yield from _ends(binning, shares, confidence_level, shared))
 
-    asked: list[Asked[Any]] = [Asked(1 - interval_share, points)]
+    procedures: list[Asked[Any]] = [Asked(1 - interval_share, points)]
     if interval_share:
-        asked.append(Asked(interval_share, ends))
+        procedures.append(Asked(interval_share, ends))
     tried = dataclasses.replace(terms, simulations=0)
-    check_served(ask_together(asked, tried), tried)
-    told = yield from ask_together(asked, terms)
-    result = told[0]
-    low, high = told[1] if interval_share else ([0] * len(shares), [last] * len(shares))
+    check_served(ask_together(procedures, tried), tried)
+    answers = yield from ask_together(procedures, terms)
+    result = answers[0]
+    low, high = answers[1] if interval_share else ([0] * len(shares), [last] * len(shares))
     # the interval of a quantile that was selected beyond it reaches to its bin, which only widens it
     return Selected(result, list(map(min, low, result)), list(map(max, high, result)))
-
-
-def unbiased_strategy(binning: Binning, terms: Terms) -> Strategy:
-    """The unbiased strategy of a curve that is served and has the least error."""
-    return choose(
-        binning.grid.bins,
-        terms.privacy,
-        terms.adjacency,
-        "auto",
-        lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
-        rows=terms.unit.max_rows_per_person,
-    )
 
 
 def _ends(
     binning: Binning, shares: Sequence[Fraction], confidence_level: Fraction, terms: Terms
 ) -> Procedure[tuple[list[int], list[int]]]:
     """The bins in which the intervals of quantiles begin and end."""
-    strategy = unbiased_strategy(binning, terms)
+    strategy = unbiased("auto", CurveTask(binning, terms))
     answer = yield CurveQuery(binning, strategy)
     wanted = np.array([float(share) for share in shares])
     if terms.simulations == 0:
         return [0] * len(shares), [binning.grid.bins - 1] * len(shares)
     curve = curve_from(answer, binning, strategy, terms, "isotonic")
-    simulations = interval_simulations(curve.strategy, confidence_level, terms.simulations)
-    band = curve.band(float(confidence_level), simulations=simulations, rows_per_person=terms.unit.max_rows_per_person)
+    band = interval_band(curve, float(confidence_level), terms)
     low, high = curve_bins.interval_bins(wanted, band)
     return low.tolist(), high.tolist()
 
@@ -394,5 +372,5 @@ def _quiet(terms: Terms) -> Terms:
 
 def _curve_off(binning: Binning, terms: Terms) -> float:
     """By how many records a quantile is off that is read off a curve, on average."""
-    strategy = unbiased_strategy(binning, terms)
+    strategy = unbiased("auto", CurveTask(binning, terms))
     return _SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(mean_variance(strategy, terms.adjacency))

@@ -4,46 +4,56 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypedDict, cast, get_args
+from typing import Any, ClassVar, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import Bound, Grid, GridName
-from ogive.core.arrays import Float64, Int64
+from ogive.core.arrays import Float64
 from ogive.core.checks import among, refuse_masked
 from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.noise import Geometric
 from ogive.privacy import Rational, exact
-from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
+from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, NoisyMaxQuery, QuantileScore, Query
 from ogive.queries.selection import MOST_BINS
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.curve.bands.simultaneous import (
+from ogive.statistics.curve.bands import (
     FEWEST_SIMULATIONS,
-    interval_simulations,
     one_sided_distances,
     simulate_maxima,
     simulations_for,
     upper_quantile,
 )
 from ogive.statistics.curve.readings import bisect_points, lower_ends
+from ogive.statistics.ecdf.plan import (
+    CURVE_METRICS,
+    CurvePrediction,
+    curve_errors,
+    curve_is_decided,
+    decided_by_noise,
+    errors_of_one_curve,
+)
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
-from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method
-from ogive.statistics.methods.unbiased import choose
+from ogive.statistics.methods.base import interval_band
+from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method, choose
 from ogive.statistics.options import Command
+from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.selection import (
     INTERVAL_SHARE,
     LARGEST_INTERVAL_SHARE,
     Few,
+    Selected,
     Selection,
+    joint_ranks_off,
     scores_of,
     select_jointly,
     select_quantiles,
@@ -55,20 +65,17 @@ from ogive.strategies import Pointwise, Strategy
 # --- Quantiles by bisection
 
 
-def bisect_quantiles(
-    binning: Binning, strategy: Pointwise, probabilities: Sequence[float], *, confidence_level: float
-) -> Generator[Query, Answer, tuple[Int64, Int64, Int64]]:
+def _bisected(
+    binning: Binning, strategy: Pointwise, probabilities: Sequence[float], *, confidence_level: Fraction
+) -> Generator[Query, Answer, Selected]:
     """Search for quantiles and for both ends of their intervals, together.
 
     With a margin that holds for all points of the release at once, the first point whose noisy
     share reaches p - margin is not above the quantile, and the first that reaches p + margin is not below
     it; so the ends are found by the same search, and points visited adaptively are covered.
-
-    Returns:
-        0-based points (quantiles, lower ends, upper ends), each shape (len(probabilities),).
     """
-    asked = strategy
-    answer = yield CurveQuery(binning, asked, (strategy.size - 1,))
+    design = strategy
+    answer = yield CurveQuery(binning, design, (strategy.size - 1,))
     total, noisy = answer.total, answer.noisy
     strategy = answer.noise_of(strategy)
     last = np.array([strategy.size - 1])
@@ -80,7 +87,7 @@ def bisect_quantiles(
     try:
         points = next(search)
         while True:
-            answer = yield CurveQuery(binning, asked, tuple(points.tolist()))
+            answer = yield CurveQuery(binning, design, tuple(points.tolist()))
             points = search.send(strategy.estimate_at(answer.values, points, None) / records)
     except StopIteration as stop:
         result, low, high = stop.value.reshape(3, -1)
@@ -89,14 +96,14 @@ def bisect_quantiles(
     for row, accumulate in ((result, np.maximum.accumulate), (low, np.maximum.accumulate)):
         row[order] = accumulate(row[order])
     high[order] = np.minimum.accumulate(high[order][::-1])[::-1]
-    return np.clip(result, low, np.maximum(low, high)), low, np.maximum(low, high)
+    high = np.maximum(low, high)
+    return Selected(np.clip(result, low, high).tolist(), low.tolist(), high.tolist())
 
 
 def _targets(
-    strategy: Pointwise, wanted: Float64, records: float, total_known: bool, noisy: bool, confidence_level: float
+    strategy: Pointwise, wanted: Float64, records: float, total_known: bool, noisy: bool, level: Fraction
 ) -> tuple[Float64, Float64]:
     """Noisy shares below which a point is surely below the quantile, and from which on it surely is not."""
-    level = check_level(confidence_level)
     tail = 1 - level
     simulations = simulations_for(strategy, level)
     maxima = simulate_maxima(strategy, total_known=False, simulations=simulations)
@@ -121,7 +128,7 @@ _BY_THEMSELVES = ("bisection", "exponential", "joint")
 """Methods that release no curve."""
 
 _FEW = 3
-"""Up to so many quantiles a plan compares single selections with curves."""
+"""Up to this number of quantiles a plan compares single selections with curves."""
 
 _FEW_TOGETHER = 5
 """The same for joint selections."""
@@ -281,20 +288,13 @@ class Quantiles:
         resolved = self.resolved(terms)
         if resolved is not self:
             return (yield from resolved.questions(terms))
-        if self.method == "bisection":
-            return (yield from self._bisect(terms))
-        if self.method == "exponential":
-            return (yield from self._select(terms))
-        if self.method == "joint":
-            return (yield from self._select_jointly(terms))
+        if self.method in _BY_THEMSELVES:
+            return (yield from self._single(terms))
         curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
         low = high = curve.quantile(probabilities)
         if terms.simulations != 0:
-            level = check_level(self.confidence_level)
-            simulations = interval_simulations(curve.strategy, level, terms.simulations)
-            rows = terms.unit.max_rows_per_person
-            band = curve.band(self.confidence_level, simulations=simulations, rows_per_person=rows)
+            band = interval_band(curve, self.confidence_level, terms)
             low, high = curve_bins.quantile_interval(probabilities, band)
         number = curve.grid.number
         return QuantileEstimates(
@@ -308,58 +308,110 @@ class Quantiles:
             curve=curve,
         )
 
-    def _select(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        binning = self.ecdf().binning()
-        selected = yield from select_quantiles(
-            binning,
-            self.probabilities,
-            confidence_level=check_level(self.confidence_level),
-            guess=self.expected_records,
-            terms=terms,
-        )
-        return self._at_bins(binning.grid, selected.places, selected.low, selected.high)
-
-    def _select_jointly(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        binning = self.ecdf().binning()
-        selected = yield from select_jointly(
-            binning,
-            self.probabilities,
-            confidence_level=check_level(self.confidence_level),
-            interval_share=exact(self.interval_share, "interval_share"),
-            terms=terms,
-        )
-        return self._at_bins(binning.grid, selected.places, selected.low, selected.high)
-
-    def _at_bins(
-        self, grid: Grid, result: Sequence[int] | Int64, low: Sequence[int] | Int64, high: Sequence[int] | Int64
-    ) -> QuantileEstimates:
+    def _single(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """Quantiles at the upper ends of bins, with intervals from the lower end of a bin to the upper end of one."""
+        binning, level = self.ecdf().binning(), check_level(self.confidence_level)
+        grid, shares = binning.grid, self.probabilities
+        if self.method == "exponential":
+            bins = yield from select_quantiles(
+                binning, shares, confidence_level=level, guess=self.expected_records, terms=terms
+            )
+        elif self.method == "joint":
+            part = exact(self.interval_share, "interval_share")
+            bins = yield from select_jointly(binning, shares, confidence_level=level, interval_share=part, terms=terms)
+        else:
+            terms.check_cells(grid.bins)
+            strategy = choose(
+                grid.bins,
+                terms.privacy,
+                terms.adjacency,
+                "path",
+                lambda candidate: terms.refusal(CurveQuery(binning, candidate, (0,))),
+                rows=terms.unit.max_rows_per_person,
+            )
+            assert isinstance(strategy, Pointwise)
+            bins = yield from _bisected(binning, strategy, shares, confidence_level=level)
         return QuantileEstimates(
             column=self.column,
             grid=grid,
-            probabilities=tuple(self.probabilities),
-            numbers=tuple(grid.thresholds[result].tolist()),
-            low=tuple(lower_ends(grid)[low].tolist()),
-            high=tuple(grid.thresholds[high].tolist()),
+            probabilities=tuple(shares),
+            numbers=tuple(grid.thresholds[bins.places].tolist()),
+            low=tuple(lower_ends(grid)[bins.low].tolist()),
+            high=tuple(grid.thresholds[bins.high].tolist()),
             confidence_level=self.confidence_level,
         )
 
-    def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        binning = self.ecdf().binning()
-        terms.check_cells(binning.grid.bins)
-        strategy = choose(
-            binning.grid.bins,
-            terms.privacy,
-            terms.adjacency,
-            "path",
-            lambda candidate: terms.refusal(CurveQuery(binning, candidate, (0,))),
-            rows=terms.unit.max_rows_per_person,
-        )
-        assert isinstance(strategy, Pointwise)
-        result, low, high = yield from bisect_quantiles(
-            binning, strategy, self.probabilities, confidence_level=self.confidence_level
-        )
-        return self._at_bins(binning.grid, result, low, high)
+
+# --- How it is planned
+
+_EVENLY = "rank of {}: on average, if values are spread evenly over the bounds"
+
+
+class QuantilesPrediction(CurvePrediction):
+    """Errors of the curve, and by simulation of the quantiles."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
+        "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated")
+    }
+
+    def __init__(self, statistic: Quantiles, terms: Terms, setting: Setting) -> None:
+        super().__init__(statistic.resolved(terms), terms, setting)
+
+    @staticmethod
+    def measured(statistic: Quantiles) -> Statistic[Any]:
+        """The curve, whose intervals need not be simulated to know the queries."""
+        return statistic if statistic.method in _BY_THEMSELVES else statistic.ecdf()
+
+    @property
+    def decided(self) -> bool:
+        """Whether the predicted errors decide: one noisy curve is measured, or owners report, or it is a selection."""
+        if self._method == "bisection":
+            return decided_by_noise(self.queries)
+        return self._method in ("exponential", "joint") or curve_is_decided(self.rehearsal)
+
+    def errors(self) -> Errors:
+        """Errors of the whole curve, or of the curve of which a bisection opens some points."""
+        if self._method in ("exponential", "joint"):
+            return self._rank_errors()
+        if self._method == "bisection":
+            unit = self.setting.unit
+            return Errors(errors_of_one_curve(self.queries, unit.adjacency, self.setting.records) or {})
+        return curve_errors(cast(Quantiles, self.statistic).ecdf(), self.rehearsal, self.setting)
+
+    def simulated(self) -> tuple[Statistic[Any], Terms]:
+        """The quantiles without their intervals, which no error depends on."""
+        return self.statistic, dataclasses.replace(self.terms, simulations=0)
+
+    @property
+    def _method(self) -> object:
+        return cast(Quantiles, self.statistic).method
+
+    def _rank_errors(self) -> Errors:
+        """The largest expected error of selections, if values are spread evenly over the bins.
+
+        For single ones of the exponential mechanism with the same loss, which is never below that of the selection.
+        """
+        first, records = self.queries[0], self.setting.records
+        if isinstance(first, JointQuantilesQuery):
+            rank = min(1.0, joint_ranks_off(first, records).largest / max(1, records))
+            return Errors({"rank": rank}, basis=(_EVENLY.format("joint"),))
+        errors = [
+            _expected_rank(query, records)
+            for query in self.queries[: len(cast(Quantiles, self.statistic).probabilities)]
+            if isinstance(query, NoisyMaxQuery)
+        ]
+        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY.format("exponential"),))
+
+
+def _expected_rank(query: NoisyMaxQuery, records: int) -> float:
+    """Expected distance of the rank of the bin that is selected from the wanted one, as a share of the records."""
+    score = query.score
+    assert isinstance(score, QuantileScore)
+    at = np.linspace(0, 1, score.candidates + 1)
+    wanted, unit = float(score.probability), score.probability.denominator
+    off = np.maximum(0.0, np.maximum(at[:-1] - wanted, wanted - at[1:]))
+    weights = np.exp(-off * records * unit * 2**query.bits / float(query.law.scale))
+    return float(np.sum(off * weights) / np.sum(weights))
 
 
 # --- For the command line

@@ -76,7 +76,7 @@ class QuantileEstimatesView(DistributionView):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is said where noise leaves no records, or where nothing tells that there are any beside a selection."""
+        """A warning where noise leaves no records, or where nothing tells that there are any beside a selection."""
         estimate, source = self.estimate, self.estimate.provenance
         if not estimate.told:
             return ("noise leaves no records: there are no quantiles",)
@@ -115,10 +115,10 @@ class QuantileEstimatesView(DistributionView):
     @property
     def columns(self) -> dict[str, Any]:
         low, high = zip(*self.estimate.intervals, strict=True)
-        told = {"value": self.estimate.values, "low": list(low), "high": list(high)}
+        columns = {"value": self.estimate.values, "low": list(low), "high": list(high)}
         if not self.estimate.told:
-            told = {name: [None] * len(low) for name in told}
-        return {"probability": list(self.estimate.probabilities), **told}
+            columns = {name: [None] * len(low) for name in columns}
+        return {"probability": list(self.estimate.probabilities), **columns}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw each quantile at its probability, with its interval; none where noise leaves no records."""

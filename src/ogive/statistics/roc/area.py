@@ -13,7 +13,7 @@ import numpy as np
 from ogive.core.arrays import Float64
 from ogive.kernels import null_variance
 from ogive.noise.laws import draw_public
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, upper_quantile
+from ogive.statistics.curve.bands import NoiseMaxima, upper_quantile
 from ogive.statistics.significance import Alternative, p_value
 from ogive.strategies import Strategy
 

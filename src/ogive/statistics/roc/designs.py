@@ -24,7 +24,7 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import class_curves_price
-from ogive.statistics.methods.unbiased import automatic, candidates, first_served, fitting, grants
+from ogive.statistics.methods.choose import automatic, candidates, first_served, fitting, grants
 from ogive.strategies import Strategy
 
 Loss = PureDP | ZeroConcentratedDP

@@ -11,8 +11,8 @@ import numpy as np
 from ogive.privacy import Adjacency
 from ogive.queries import ClassCurvesQuery
 from ogive.statistics import prediction
-from ogive.statistics.curve.bands.simultaneous import upper_quantile
-from ogive.statistics.methods.plan import CURVE_METRICS, simulations_for
+from ogive.statistics.curve.bands import upper_quantile
+from ogive.statistics.ecdf.plan import CURVE_METRICS, simulations_for
 from ogive.statistics.prediction import CONFIDENCE, Errors, Metric, Setting
 from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
 from ogive.statistics.roc.designs import class_variance

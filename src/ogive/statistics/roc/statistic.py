@@ -21,7 +21,7 @@ from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.options import Command
 from ogive.statistics.roc.designs import BUDGETS, BudgetName, choose_for_classes
 from ogive.statistics.roc.estimate import RocEstimate

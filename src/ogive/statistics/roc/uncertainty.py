@@ -13,8 +13,8 @@ import numpy as np
 from ogive.columns.axis import to_shares
 from ogive.core.arrays import Float64, Int64
 from ogive.statistics.confidence import Target, simulations_needed
-from ogive.statistics.curve.bands.band import clustered_ends
-from ogive.statistics.curve.bands.simultaneous import (
+from ogive.statistics.curve.approximating import clustered_ends
+from ogive.statistics.curve.bands import (
     band_ends,
     one_sided_distances,
     private_total_ends,

@@ -1,4 +1,4 @@
-"""Bands of strategies that approximate: what all curves with these measurements have in common.
+"""Bands of strategies that approximate: what all curves with these measurements have in common; and any curve's band.
 
 The estimate of such a strategy has a bias that depends on the records, so nothing around it is known to hold the truth.
 What is known is in the measurements: with probability 1 - a, the histogram x lies in
@@ -29,16 +29,29 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
+from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import Progress
-from ogive.errors import ParameterError
+from ogive.core.checks import Progress, among, whole
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.laws import draw_public
-from ogive.statistics.confidence import simulations_needed
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, band_ends, simulate_maxima, upper_quantile
-from ogive.strategies import Approximating
+from ogive.statistics.confidence import TARGETS, check_level
+from ogive.statistics.curve.bands import (
+    APPROXIMATION,
+    Band,
+    NoiseMaxima,
+    band_ends,
+    narrowing_ends,
+    simulate_maxima,
+    simulations_for,
+    upper_quantile,
+)
+from ogive.strategies import Approximating, Strategy
+from ogive.strategies.base import approximates
+from ogive.strategies.people import SHARE_ROUNDING
 from ogive.strategies.summed import SummedApproximations
 
 # --- The smallest and the largest curve, by linear programming
@@ -87,11 +100,7 @@ class Feasible:
     ends: tuple[float, float]
 
     def multipliers(self, objective: Float64, bins: Int64, *, scale: float = 0.0) -> Float64 | None:
-        """Multipliers that bound objective p + scale s well, solved on some bins.
-
-        Returns:
-            u and v, shape (2, M); None where nothing is feasible.
-        """
+        """Multipliers u and v that bound objective p + scale s well, solved on some bins; None where nothing fits."""
         from scipy.optimize import linprog  # slow to import, and needed for these bands only
 
         columns = self.features[:, bins]
@@ -215,7 +224,7 @@ def some_thresholds(raw: Float64, programs: int | None = None) -> Int64:
 SIMULATIONS = 9999
 _SEED = 0x636F6D6D6F6E  # public and fixed, so that two bands of one curve come from one simulation
 _BATCH_VALUES = 1 << 21
-_KEPT = 16
+_MOST_NOISES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,12 +242,6 @@ class Measured:
     answer: Float64
     slack: Float64
     noise: Float64
-
-
-def simulations_for(strategy: Approximating, level: Fraction) -> int:
-    """Simulations for a band of that level, for sample and population alike."""
-    nodes = sum(part.nodes for part in strategy.levels)
-    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=SIMULATIONS)
 
 
 def common_measurements(
@@ -265,15 +268,15 @@ def _rounding(strategy: Approximating) -> Float64:
     return largest
 
 
-_kept: OrderedDict[tuple[Approximating, int], Float64] = OrderedDict()
+_noises: OrderedDict[tuple[Approximating, int], Float64] = OrderedDict()
 
 
 def _simulated_noise(strategy: Approximating, simulations: int, progress: Progress | None) -> Float64:
     """Errors of the measurements in simulated releases, shape (simulations, M); kept for the strategies used last."""
     key = (strategy, simulations)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
+    if key in _noises:
+        _noises.move_to_end(key)
+        return _noises[key]
     random = np.random.Generator(np.random.PCG64(_SEED))
     batches = []
     step = max(1, _BATCH_VALUES // sum(level.nodes for level in strategy.levels))
@@ -283,10 +286,10 @@ def _simulated_noise(strategy: Approximating, simulations: int, progress: Progre
         batches.append(strategy.spread(drawn).astype(np.float64))
         if progress is not None:
             progress(start + rows, simulations)
-    _kept[key] = np.concatenate(batches)
-    while len(_kept) > _KEPT:
-        _kept.popitem(last=False)
-    return _kept[key]
+    _noises[key] = np.concatenate(batches)
+    while len(_noises) > _MOST_NOISES:
+        _noises.popitem(last=False)
+    return _noises[key]
 
 
 # --- The ends of the band
@@ -310,22 +313,13 @@ def common_ends(
     progress: Progress | None = None,
     programs: int | None = None,
 ) -> Ends:
-    """Ends of the band of an approximating strategy, shape (N,) each.
+    """Ends of the band of an approximating strategy around its estimate `raw`, shape (N,) each.
 
-    Args:
-        raw: Its estimate of the cumulative counts, shape (N,).
-        measured: Its noisy measurements, shape (M,); needed but for the approximation.
-        strategy: What was measured.
-        total: Number of records if public, else None.
-        tail: Error probability.
-        target: "population", "sample" or "approximation".
-        simulations: Number of simulated releases; by default 9999, more for high confidence.
-        progress: Called with simulations done and to do.
-        programs: At how many thresholds the ends are the best there are, where programs must be solved.
+    They are the best there are at a number of thresholds, `programs`, where linear programs must be solved.
     """
     if total == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
-    simulations = simulations_for(strategy, 1 - tail) if simulations is None else simulations
+    simulations = simulations_for(strategy, 1 - tail, usual=SIMULATIONS) if simulations is None else simulations
     if target == "approximation":
         maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
         return _approximation_ends(raw, maxima, tail, total)
@@ -353,11 +347,10 @@ def _approximation_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, total
 
 
 def prefixes(features: Float64) -> tuple[Int64, Float64] | None:
-    """Thresholds at which sums of the measurements are counts of the records, and which sums.
+    """Increasing thresholds at which sums of the measurements are counts of the records, and which sums: weights.
 
-    Returns:
-        0-based thresholds, increasing, shape (P,), and weights, shape (P, M), so that weights @ A is 1 up to each
-        threshold and 0 beyond; None if the measurements are neither counts at thresholds nor of adjoining groups.
+    weights @ A is 1 up to each threshold and 0 beyond; None if the measurements are neither counts at thresholds nor of
+    adjoining groups.
     """
     size = features.shape[1]
     if not np.isin(features, (0.0, 1.0)).all():
@@ -445,3 +438,109 @@ def _strays(tail: float, total: int | None, feasible: Feasible) -> float:
     from scipy.stats import kstwo  # slow to import
 
     return float(kstwo.ppf(1 - tail, total))
+
+
+# --- The band of any curve
+
+EVEN, NARROWING = "even", "narrowing"
+WIDTHS = (EVEN, NARROWING)
+"""How wide a band is: as wide everywhere, or narrower in the tails."""
+
+
+def simultaneous_band(
+    grid: Grid,
+    raw: Float64,
+    *,
+    strategy: Strategy | None,
+    total: int | None,
+    confidence_level: float,
+    target: str,
+    simulations: int | None = None,
+    progress: Progress | None = None,
+    measured: Int64 | None = None,
+    rows_per_person: int = 1,
+    people: bool = False,
+    width: str = EVEN,
+) -> Band:
+    """The band of `CurveBase.band`, around a raw linear estimate or of what an approximating strategy measured.
+
+    Where records of one person may be alike, half of the error probability of a band for the population goes to the
+    noise, and half to sampling (`clustered_ends`). Counts of people need not be whole, and their shares were rounded:
+    the ends are apart by twice `SHARE_ROUNDING` more.
+    """
+    level = check_level(confidence_level)
+    approximate = strategy is not None and approximates(strategy)
+    if target == APPROXIMATION and not approximate:
+        raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
+    among(target, "target", (*TARGETS, APPROXIMATION))
+    if simulations is not None:
+        whole(simulations, "simulations", 1)
+    among(width, "width", WIDTHS)
+    if width == NARROWING:
+        reason = _not_narrowing(strategy, total, target, rows_per_person, people)
+        if reason is not None:
+            raise UnsupportedError(f"a narrowing band is not known {reason}; use `width='even'`")
+        low, high = narrowing_ends(
+            raw, strategy=strategy, n=cast(int, total), tail=1 - level, simulations=simulations, progress=progress
+        )
+        return Band(grid, low, high, float(level), target)
+
+    def ends(tail: Fraction, target: str) -> tuple[Float64, Float64]:
+        if approximate:
+            return common_ends(
+                raw,
+                measured,
+                strategy=cast(Approximating, strategy),
+                total=total,
+                tail=tail,
+                target=target,
+                simulations=simulations,
+                progress=progress,
+            )
+        maxima = None
+        if strategy is not None:
+            runs = simulations_for(strategy, 1 - tail) if simulations is None else simulations
+            maxima = simulate_maxima(strategy, total_known=total is not None, simulations=runs, progress=progress)
+        return band_ends(raw, maxima, tail, target, total, whole_counts=not people)
+
+    tail = 1 - level
+    if rows_per_person == 1 or target != "population":
+        low, high = ends(tail, target)
+    else:
+        records = float(raw[-1]) if total is None else float(total)
+        batches = getattr(strategy, "samples", ())  # of a mixture: as many records as stray like it
+        if batches:
+            records = 1 / sum(weight**2 / size for weight, size in batches)
+        low, high = clustered_ends(*ends(tail / 2, "sample"), records / rows_per_person, tail / 2)
+    if people:  # around the curve of their rounded shares
+        low, high = moved_out(low, high, SHARE_ROUNDING)
+    return Band(grid, low, high, float(level), target)
+
+
+def _not_narrowing(
+    strategy: Strategy | None, total: int | None, target: str, rows_per_person: int, people: bool
+) -> str | None:
+    """Why there is no narrowing band, as the end of a sentence, or None."""
+    if target != "population":
+        return f"for the {target}, which has no sampling error"
+    if strategy is not None and approximates(strategy):
+        return f"for method {strategy.name}, whose estimate has a bias"
+    if getattr(strategy, "samples", ()):
+        return "for mixtures"
+    if people:
+        return "where people are counted, whose sampling error has another law"
+    if total is None:
+        return "where the number of records is private"
+    return None if rows_per_person == 1 else "where a person may have several rows"
+
+
+def clustered_ends(low: Float64, high: Float64, persons: float, tail: Fraction) -> tuple[Float64, Float64]:
+    """Ends for the population around those for the sample, where records of one person may be alike.
+
+    The covariances of the curve of the sample are at most k times those of independent records, with k records of
+    a person at most, so in large samples the curve strays at most as far as that of n / k independent records
+    (Anderson 1955), for which the inequality of Dvoretzky, Kiefer and Wolfowitz holds with Massart's constant. Where
+    every person has k equal records, it holds for every n.
+    """
+    strays = math.sqrt(math.log(2 / tail) / (2 * persons)) if persons >= 1 else 1.0
+    return moved_out(low, high, strays)

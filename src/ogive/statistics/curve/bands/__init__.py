@@ -1,1 +1,0 @@
-"""Simultaneous bands of a distribution function."""
