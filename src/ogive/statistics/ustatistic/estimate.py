@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
-from scipy.special import log_ndtr, ndtr, ndtri
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri, stdtr
 
+from ogive.core.arrays import Float64
 from ogive.core.checks import among
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.measures import CollisionEntropy
+from ogive.kernels.ranks import in_order_variance, kendall_variance
 from ogive.privacy import PureDP
 from ogive.provenance import CLEAR, Provenance
 from ogive.queries.kernels import MISSED
@@ -20,11 +23,16 @@ from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
-from ogive.statistics.significance import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
+from ogive.statistics.significance import (
+    ALTERNATIVES,
+    Alternative,
+    HypothesisTest,
+    check_independent_records,
+    p_value,
+    testable,
+)
 
-# --- The reach of an interval, for a normal error with a Laplace part
-#
-# Let S be normal with mean 0 and deviation s, and E Laplace of scale b, independent of S. Then, for t >= 0,
+# --- The reach of an interval, for a normal error S of deviation s with a Laplace part E of scale b
 #
 #     P(S + E > t) = Q(t / s) + (exp(a - t / b) Phi(t / s - s / b) - exp(a + t / b) Q(t / s + s / b)) / 2,
 #
@@ -248,11 +256,10 @@ class UstatisticEstimate(Estimate):
             return math.nan, math.nan
         low, high = self.limits
         sure = level + MISSED if self.method == "degrees" and self.private else level
-        if sure > MOST_SURE:
-            below, above = self._ends(self._reach(level, target) + self.quantization)
+        certain = sure > MOST_SURE
+        below, above = self._ends(self._reach(level if certain else sure, target) + self.quantization)
+        if certain:
             below, above = (-math.inf, above) if self.kernel == CollisionEntropy.name else (below, math.inf)
-        else:
-            below, above = self._ends(self._reach(sure, target) + self.quantization)
         return min(max(below, low), high), max(min(above, high), low)
 
     def test(
@@ -285,11 +292,11 @@ class UstatisticEstimate(Estimate):
         among(alternative, "alternative", ALTERNATIVES)
         check_independent_records(self.provenance)
         if other is None:
-            return cast(HypothesisTest, room(type(self), "null").independence(self, alternative))
+            return independence(self, alternative)
         if not isinstance(other, UstatisticEstimate):
             raise ParameterError(f"`other` must be an estimate of the same kernel, got {type(other).__name__}")
         check_independent_records(other.provenance)
-        return cast(HypothesisTest, room(type(self), "null").equality(self, other, alternative))
+        return equality(self, other, alternative)
 
     def _reach(self, level: float, target: Target) -> float:
         sampling = (self.sampling_error or 0.0) if target == "population" else 0.0
@@ -317,8 +324,6 @@ class UstatisticEstimate(Estimate):
         name = TITLES.get(self.kernel, f"Mean of the kernel {self.kernel}")
         return f"{name} of {' and '.join(self.columns)}"
 
-    # Plain data, which need not be trusted
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
         return {
@@ -327,10 +332,7 @@ class UstatisticEstimate(Estimate):
             "columns": list(self.columns),
             "method": self.method,
             "value": self.value if self.defined else None,
-            "means": [
-                {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
-                for mean in self.means
-            ],
+            "means": [dataclasses.asdict(mean) for mean in self.means],
             "randomization_error": self.randomization_error,
             "sampling_error": self.sampling_error,
             "quantization": self.quantization,
@@ -356,8 +358,7 @@ class UstatisticEstimate(Estimate):
     @classmethod
     def _read(cls, data: Any) -> Self:
         known = Fields.of(data, cls.schema, cls.article, _NEEDED)
-        if data["method"] not in METHODS:
-            raise DataError(f"the method of {known.what} must be one of {', '.join(METHODS)}")
+        _need(data["method"] in METHODS, f"the method of {known.what} must be one of {', '.join(METHODS)}")
         columns, classes = _texts(known, "columns"), data["classes"]
         estimate = cls(
             kernel=known.text("kernel"),
@@ -384,10 +385,9 @@ class UstatisticEstimate(Estimate):
         raise DataError(f"the field {quoted(wrong)} of {known.what} contradicts the others")
 
     def _contradiction(self, data: dict[str, Any]) -> str | None:
-        """Which field of those that people read does not follow from the rest."""
-        for name, wanted in self._derived().items():
-            got = data[name]
-            written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
+        """Which derived field does not follow from the rest."""
+        for name, derived in self._derived().items():
+            written, expected = (each if isinstance(each, list) else [each] for each in (data[name], derived))
             fits = len(written) == len(expected) and all(
                 one is other or (is_number(one) and is_number(other) and math.isclose(one, other, rel_tol=1e-9))
                 for one, other in zip(written, expected, strict=True)
@@ -397,10 +397,217 @@ class UstatisticEstimate(Estimate):
         return None
 
 
+# --- Hypothesis tests with the noise of the release
+#
+# Independence: Kendall's tau is 0, or the AUC one half (ties half); the variance of the exact statistic is known from
+# the numbers of records up to ties, which only make it smaller. Where the number of records is private the estimated
+# sampling error takes its place. Equality: the difference of two estimates is 0, up to both errors and the most that
+# rounding to bins can have moved either.
+#
+# Noise is one Laplace variable where a mean over pairs was measured under a pure guarantee, and normal under another.
+# Counts and reports add up many variables, which is close to normal; where few counts have Laplace noise the larger of
+# the p-values by both laws counts. Values of disjoint pairs of people have Student's law.
+#
+# Source: docs/proofs/significance.md.
+
+TAU = ("kendall", "kendall_b", "gamma")
+AUC = ("auc", "auc_private")
+DRAWS = 9999
+
+_SEED = 0x6E756C6C  # public and fixed
+
+
+@dataclass(frozen=True)
+class _Law:
+    """Noise as independent parts: a normal one, and Laplace ones with these standard deviations."""
+
+    normal: float
+    laplace: tuple[float, ...] = ()
+
+    @property
+    def deviation(self) -> float:
+        return math.hypot(self.normal, *self.laplace)
+
+    def plus(self, other: _Law) -> _Law:
+        return _Law(math.hypot(self.normal, other.normal), (*self.laplace, *other.laplace))
+
+    def draws(self) -> Float64 | None:
+        if not any(self.laplace):
+            return None
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        return np.asarray(np.sum([random.laplace(0.0, each / math.sqrt(2), DRAWS) for each in self.laplace], axis=0))
+
+
+@dataclass(frozen=True)
+class _Null:
+    """What a statistic is compared with; `degrees` of freedom are of errors that were estimated from few values."""
+
+    distance: float
+    sampling: float
+    laws: tuple[_Law, ...]
+    degrees: int | None = None
+
+    @property
+    def deviation(self) -> float:
+        return math.hypot(self.sampling, self.laws[0].deviation)
+
+    def p_value(self, alternative: Alternative) -> float:
+        if math.isnan(self.distance):
+            return math.nan
+        if self.degrees is None:
+            return max(
+                p_value(self.distance, math.hypot(self.sampling, law.normal), law.draws(), alternative)
+                for law in self.laws
+            )
+        if not self.deviation:
+            return math.nan
+        distance = self.distance / self.deviation
+        if alternative == "two-sided":
+            return float(2 * stdtr(self.degrees, -abs(distance)))
+        return float(stdtr(self.degrees, -distance if alternative == "greater" else distance))
+
+
+def tests_alone(estimate: UstatisticEstimate) -> bool:
+    """Whether the measure has a null hypothesis of its own, and the estimate is enough to test it."""
+    return (
+        estimate.kernel in TAU + AUC
+        and testable(estimate.provenance)
+        and estimate.defined
+        and bool(estimate.means or estimate.method == "hierarchy")
+        and (_variance(estimate) is not None or estimate.sampling_error is not None or estimate.sampling_is_included)
+    )
+
+
+def independence(estimate: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
+    """Test that two columns are independent, or that scores of two classes are distributed alike."""
+    if estimate.kernel not in TAU + AUC:
+        raise ParameterError(
+            f"{estimate.title} has no value that tells of no relation; test that two estimates of it are equal, "
+            "`estimate.test(other)`, or test a Kendall's tau or an AUC"
+        )
+    tau, first = estimate.kernel in TAU, estimate.columns[0]
+    last = estimate.columns[-1]
+    text = f"{first} and {last} are independent" if tau else f"{first} is distributed alike in both classes of {last}"
+    variance = _variance(estimate)
+    expected = 0.0 if tau else 0.5
+    if variance is None:
+        statistic, unit = estimate.value, 1.0
+        null = _Null(estimate.value - expected, _sampling(estimate), _laws(estimate, estimate.randomization_error))
+        name, counted = estimate.kernel, "estimated sampling error"
+    else:
+        null, statistic, unit = _of_means(estimate, math.sqrt(variance))
+        name = "Kendall's tau-a" if tau else "AUC"
+        counted = "variance of sampling under the null hypothesis, " + (
+            "with ties" if estimate.null_variance is not None else "without ties, which would make it smaller"
+        )
+    null = dataclasses.replace(null, degrees=_freedom(estimate))
+    deviation, chance, note = null.deviation / unit, null.p_value(alternative), counted + _noise_words(estimate)
+    return HypothesisTest(text, name, statistic, expected, deviation, chance, alternative, note, estimate.provenance)
+
+
+def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
+    """Test that two estimates of different records have one value."""
+    if other.kernel != one.kernel:
+        raise ParameterError(f"{one.title} can be compared with an estimate of the same kernel, {one.kernel}, only")
+    distance = one.value - other.value
+    moved = one.quantization + other.quantization
+    if alternative == "two-sided":
+        shrunk = math.copysign(max(abs(distance) - moved, 0.0), distance) if not math.isnan(distance) else math.nan
+    else:
+        shrunk = distance - moved if alternative == "greater" else distance + moved
+    pairs = itertools.product(*(_laws(each, each.randomization_error) for each in (one, other)))
+    sampling = math.hypot(*(_sampling(each) if each.defined else 0.0 for each in (one, other)))
+    known = [degrees for each in (one, other) if (degrees := _freedom(each)) is not None]
+    null = _Null(shrunk, sampling, tuple(first.plus(second) for first, second in pairs), min(known, default=None))
+    missed = MISSED * sum(each.method == "degrees" for each in (one, other))  # of values that were clipped
+    private = one if one.private else other
+    rounding = f"; rounding may account for {moved:.2g}" if moved else ""
+    text = f"{one.title} is the same for both groups of records"
+    chance = min(1.0, null.p_value(alternative) + missed)
+    note = f"estimated sampling errors{_noise_words(private)}{rounding}"
+    source = private.provenance
+    return HypothesisTest(text, "difference", distance, 0.0, null.deviation, chance, alternative, note, source)
+
+
+def _of_means(estimate: UstatisticEstimate, sampling: float) -> tuple[_Null, float, float]:
+    """The comparison in terms of the first mean, the statistic that is shown, and the unit of the comparison in it."""
+    if estimate.kernel in TAU:
+        first = estimate.means[0]
+        laws = _laws(estimate, first.randomization_error)
+        return _Null(first.value, sampling, laws), first.value, 1.0
+    if estimate.kernel == "auc":
+        laws = _laws(estimate, estimate.randomization_error)
+        return _Null(estimate.value - 0.5, sampling, laws), estimate.value, 1.0
+    ordered, different = estimate.means
+    if estimate.method in ("exact", "kernel"):
+        laws = _laws(estimate, ordered.randomization_error, different.randomization_error / 2)
+    else:
+        laws = _laws(estimate, estimate.randomization_error * different.value)
+    return _Null(ordered.value - different.value / 2, sampling, laws), estimate.value, different.value
+
+
+def _variance(estimate: UstatisticEstimate) -> float | None:
+    """Variance of what `_of_means` compares, or an upper bound of it; None where the number of records is private."""
+    if not estimate.means and estimate.kernel != "auc":
+        return None
+    if estimate.null_variance is not None:
+        return estimate.null_variance
+    if estimate.sampling_is_included:
+        return 0.0  # the error of disjoint pairs is that of everything
+    if estimate.kernel == "auc":
+        if estimate.classes is None or 0 in estimate.classes:
+            return None
+        negatives, positives = estimate.classes
+        return in_order_variance(negatives, positives) / (negatives * positives) ** 2
+    n = estimate.records
+    if n is None or n < 2:
+        return None
+    pairs = n * (n - 1) / 2
+    if estimate.kernel in TAU:
+        return kendall_variance(n) / pairs**2
+    different = estimate.means[1]
+    most = min(different.value + 4 * different.randomization_error, n / (2 * (n - 1)))
+    return max(most, 0.0) * (n + 1) / (6 * n * (n - 1))
+
+
+def _sampling(estimate: UstatisticEstimate) -> float:
+    if estimate.sampling_is_included:
+        return 0.0
+    if estimate.sampling_error is None:
+        raise ParameterError(f"the sampling error of {estimate.title} is not known, so it cannot be tested")
+    return estimate.sampling_error
+
+
+def _laws(estimate: UstatisticEstimate, *errors: float) -> tuple[_Law, ...]:
+    normal = _Law(math.hypot(*errors))
+    if estimate.noise_is_laplace:
+        return (_Law(0.0, tuple(errors)),)
+    pure = estimate.provenance is not None and isinstance(estimate.provenance.price, PureDP)
+    if estimate.method == "cells" and pure:
+        return normal, _Law(0.0, tuple(errors))
+    return (normal,)
+
+
+def _freedom(estimate: UstatisticEstimate) -> int | None:
+    if estimate.method != "paired" or not estimate.records:
+        return None
+    fewest = estimate.records // 2 if estimate.classes is None else min(estimate.classes)
+    return max(1, fewest - 1)
+
+
+def _noise_words(estimate: UstatisticEstimate) -> str:
+    if not estimate.private:
+        return ""
+    shapes = ["Laplace" if law.laplace else "normal" for law in _laws(estimate, 1.0)]
+    law = "Student's law" if _freedom(estimate) is not None else f"{' and '.join(shapes)} noise"
+    return f"; {law} of the release"
+
+
+# --- Plain data, which need not be trusted
+
 METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = UstatisticEstimate.article
-_MOST = 1000
 _NEEDED = (
     "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
     "bins", "records", "classes", "clipped", "confidence_level", "sampling_is_a_bound", "standard_error", "total_error",
@@ -408,62 +615,62 @@ _NEEDED = (
 )  # fmt: skip
 
 
+def _need(fits: bool, text: str) -> None:
+    if not fits:
+        raise DataError(text)
+
+
 def _list(known: Fields, name: str) -> list[Any]:
     values = known.data[name]
-    if not isinstance(values, list) or len(values) > _MOST:
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of at most {_MOST}")
-    return values
+    fits = isinstance(values, list) and len(values) <= 1000
+    _need(fits, f"the field {quoted(name)} of {_WHAT} must be a list of at most 1000")
+    return list(values)
 
 
 def _texts(known: Fields, name: str) -> tuple[str, ...]:
     values = known.data[name]
-    if not isinstance(values, list) or not 1 <= len(values) <= _MOST or not all(map(is_text, values)):
-        raise DataError(f"the {name} of {known.what} must be a list of short texts")
+    fits = isinstance(values, list) and 1 <= len(values) <= 1000 and all(map(is_text, values))
+    _need(fits, f"the {name} of {known.what} must be a list of short texts")
     return tuple(values)
 
 
 def _number(known: Fields, name: str) -> float:
     value = known.data[name]
-    if not is_number(value):
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
+    _need(is_number(value), f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
     return float(value)
 
 
 def _error(known: Fields, name: str) -> float:
     value = _number(known, name)
-    if value < 0:
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be at least 0")
+    _need(value >= 0, f"the field {quoted(name)} of {_WHAT} must be at least 0")
     return value
 
 
 def _mean(data: Any) -> KernelMean:
-    if not isinstance(data, dict) or set(data) != {"kernel", "value", "randomization_error"}:
-        raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
-    if not is_text(data["kernel"]):
-        raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
+    fits = isinstance(data, dict) and set(data) == {"kernel", "value", "randomization_error"}
+    _need(fits, f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
+    _need(is_text(data["kernel"]), f"the kernel of a mean of {_WHAT} must be a short text")
     mean = Fields(data, _WHAT)
     error = _error(mean, "randomization_error")
     return KernelMean(data["kernel"], _number(mean, "value"), error)
 
 
 def _limits(values: Any) -> tuple[float, float]:
-    if not isinstance(values, list) or len(values) != 2 or not all(end is None or is_number(end) for end in values):
-        raise DataError(f"the limits of {_WHAT} must be two numbers, or null where there is none")
-    low = -math.inf if values[0] is None else float(values[0])
-    high = math.inf if values[1] is None else float(values[1])
-    if not low <= high:
-        raise DataError(f"the limits of {_WHAT} must not decrease")
+    fits = isinstance(values, list) and len(values) == 2 and all(end is None or is_number(end) for end in values)
+    _need(fits, f"the limits of {_WHAT} must be two numbers, or null where there is none")
+    low, high = (end if each is None else float(each) for each, end in zip(values, (-math.inf, math.inf), strict=True))
+    _need(low <= high, f"the limits of {_WHAT} must not decrease")
     return low, high
 
 
 def _sizes(known: Fields, name: str, *, least: int) -> tuple[int, ...]:
     values = _list(known, name)
-    if not all(is_whole(value) and value >= least for value in values):
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
+    fits = all(is_whole(value) and value >= least for value in values)
+    _need(fits, f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
     return tuple(values)
 
 
 def _records(value: Any) -> int | None:
-    if value is not None and not (is_whole(value) and value >= 0):
-        raise DataError(f"the records of {_WHAT} must be a number of records or null")
-    return value
+    fits = value is None or (is_whole(value) and value >= 0)
+    _need(fits, f"the records of {_WHAT} must be a number of records or null")
+    return cast(int | None, value)
