@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
@@ -455,6 +455,46 @@ def _forward(shares: Float64, orders: Float64) -> Float64:
             steps += result[:-1, first] * product * orders[last - first - 1]
         result[1:, last] = np.cumsum(steps)
     return result
+
+
+# --- Exact variance of the volume
+#
+# The volume is a sum over chains of bins, one of each class, that never fall; m classes in a row in one bin weigh 1/m!.
+# Its square is a sum over pairs of chains, which are followed class by class, by their bin and how many classes in a
+# row that were in it; what the means alone give is left out at every step, so that nothing cancels.
+# Time is O(K^3 k^2). Source: docs/proofs/hierarchy.md.
+
+
+def excess(means: Float64, covariances: Sequence[Float64]) -> float:
+    """Mean of the squared volume of independent histograms less the squared volume of their means, shape (K, k).
+
+    With the covariances of histograms, shape (k, k) each, it is the variance of the volume; with unbiased histograms
+    and negated covariances, on average, the squared volume of the true shares less that of the histograms.
+    """
+    bins = means.shape[1]
+    # products of the means along one chain, and what covariances add to them along two
+    chain, pair = np.ones((1, bins)), np.zeros((1, bins, 1, bins))
+    for number, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        if number:
+            chain = _advanced(chain)
+            pair = _advanced(_advanced(pair).transpose(2, 3, 0, 1))
+        pair = pair * (np.outer(mean, mean) + covariance)[:, None]
+        pair += np.multiply.outer(chain, chain) * covariance[:, None]
+        chain = chain * mean
+    return float(pair.sum())
+
+
+def multinomial(shares: Float64, records: float) -> Float64:
+    """Covariance of the shares of this many records that are drawn from a distribution, shape (k, k)."""
+    return (np.diag(shares) - np.outer(shares, shares)) / records
+
+
+def _advanced(chains: Float64) -> Float64:
+    """Chains, shape (runs, k, ...), before their next class: it starts a new bin above, or joins the others."""
+    started = np.zeros_like(chains[:1])
+    started[0, 1:] = np.cumsum(chains.sum(axis=0), axis=0)[:-1]
+    rows = np.arange(2, len(chains) + 2).reshape(-1, *(1,) * (chains.ndim - 1))
+    return np.concatenate([started, chains / rows])
 
 
 # --- The kernel: one score of each class, in the right order or not

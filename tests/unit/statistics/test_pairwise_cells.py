@@ -142,7 +142,7 @@ def test_two_sample_means_are_unbiased_with_the_stated_variance():
     assert values.var() != pytest.approx(1.3 * stated, rel=0.15)
     assert np.mean([each.covariance[0, 0] for each in found]) == pytest.approx(stated, rel=0.35)
     predicted = curator.two_sample_counted_variance(
-        query, AREA, counts[:, 1] / 7, counts[:, 0] / 5, (5.0, 7.0), total_known=True
+        query, AREA, (counts[:, 1] / 7, counts[:, 0] / 5), (5.0, 7.0), total_known=True
     )
     assert predicted == pytest.approx(stated)
 

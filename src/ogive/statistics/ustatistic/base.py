@@ -1,7 +1,4 @@
-"""What every method of measuring a pairwise statistic has in common, and the shapes that they are compared on.
-
-A method is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
-"""
+"""What every method of measuring a pairwise statistic has in common, and the shapes that they are compared on."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
@@ -21,7 +18,8 @@ from ogive.core.parameters import completed, written_fields
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure, are_points, widths
 from ogive.kernels.tuples import InOrder, of_triples
-from ogive.queries import Answer, Query, RowValues
+from ogive.local.base import Oracle
+from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.means import Means
 
@@ -71,15 +69,16 @@ def domain_of(columns: Sequence[Described], bins: int) -> Domain:
     return Domain(tuple(each.with_bins(bins) for each in columns))
 
 
+MeanMethodT = TypeVar("MeanMethodT", bound="MeanMethod")
+QueryT = TypeVar("QueryT", bound=Query)
+
+
 @dataclass(frozen=True)
 class MeanTask:
-    """A question about the records, and under which terms.
+    """A question about the records, and under which terms; `classes` are public.
 
-    Fields:
-        classes: Column of classes that everybody may know; None where there is none.
-        matrix: How a kernel is read off two bins.
-        rounding: "simple", or "randomized" to one of the two nearest nodes.
-        expected: A public guess of the number of records where that is private.
+    `matrix` says how a kernel is read off two bins, `rounding` whether values go to one of the two nearest nodes at
+    random, and `expected` is a public guess of the number of records.
     """
 
     measure: Measure
@@ -112,6 +111,50 @@ class MeanTask:
     def domain(self, bins: int) -> Domain:
         return domain_of(self.columns, bins)
 
+    @property
+    def shapes(self) -> tuple[ShapeMeans, ...]:
+        """The measure on the public reference shapes."""
+        return shape_means(self.measure, self.domain(ANY_BINS), self.number_of_classes)
+
+    @property
+    def tuples(self) -> Literal["pairs", "triples", "classes"]:
+        """What the kernels look at: pairs or triples of records, or a record of each class."""
+        if of_triples(self.measure):
+            return "triples"
+        return "classes" if of_classes(self.measure) else "pairs"
+
+    def check(self, name: str, *, pairs: bool = False) -> None:
+        """Refuse randomized rounding for a method without reports, and for one of pairs other kernels."""
+        if pairs and self.tuples != "pairs":
+            looks = "three; use `method='kernel'` of a curator, or `method='krr'` of owners"
+            if self.tuples == "classes":
+                looks = "one of each class; use `method='kernel'`"
+            raise ParameterError(f"method {name} is for pairs of records, and {self.measure.name} looks at {looks}")
+        if self.rounding != "simple":
+            raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
+
+    def served(self, query: QueryT) -> QueryT:
+        """The query, if the trust model serves it and somebody could pay for it."""
+        reason = self.terms.refusal(query)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        query.price(self.terms.unit)
+        return query
+
+    def reports(self, bins: int, oracle: Oracle) -> ReportsQuery:
+        """Reports of all records by an oracle, if they are served."""
+        return self.served(ReportsQuery(self.rows(bins), oracle, self.rounding))
+
+    def best_bins(self, make: Callable[[int], MeanMethodT], *, most: int, powers: bool = False) -> MeanMethodT:
+        """The best number of bins of the free columns, with at most `most` symbols.
+
+        Noise grows with bins, so that two numbers in a row which are worse than the best are the last.
+        """
+        fixed = self.domain(1).size
+        steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
+        fitting = [step for step in steps if step >= 2 and fixed * step**self.free <= most] or [2]
+        return best((partial(make, bins) for bins in (fitting if self.free else [1])), patience=2)
+
     def rows(self, bins: int) -> RowValues:
         """What is read of every record: the kernels' columns, then the public class."""
         columns: tuple[Column, ...] = self.domain(bins).columns
@@ -120,12 +163,9 @@ class MeanTask:
 
 @dataclass(frozen=True)
 class MeanMethod(ABC):
-    """A method of release: one query, its predicted error, and the means that follow from its answer.
+    """A method of release: one query, its error that public quantities predict, and the means of its answer."""
 
-    Values are rounded to bins where `rounded` says so; `bins` is the number of bins of the free columns.
-    """
-
-    rounded: ClassVar[bool] = False
+    rounded: ClassVar[bool] = False  # to bins
 
     task: MeanTask
     query: Query
@@ -145,13 +185,9 @@ class MeanMethod(ABC):
         return self.task.domain(self.bins)
 
     @cached_property
-    def shapes(self) -> tuple[ShapeMeans, ...]:
-        return shape_means(self.task.measure, self.task.domain(ANY_BINS), self.task.number_of_classes)
-
-    @cached_property
     def predicted(self) -> float:
         """Mean squared error of the measure that is expected on the reference shapes, of rounding too."""
-        return float(np.mean([self._predicted(shape) for shape in self.shapes]))
+        return float(np.mean([self._predicted(shape) for shape in self.task.shapes]))
 
     def _predicted(self, shape: ShapeMeans) -> float:
         raise NotImplementedError
@@ -180,13 +216,15 @@ class BinnedMethod(MeanMethod):
         combined = np.tensordot(shape.gradient, np.stack(matrices), axes=1)
         return bias**2, combined, [each / each.sum() for each in counts]
 
-    def _within_reach(self, result: Means, reach: Sequence[Float64]) -> Means:
+    @cached_property
+    def reach(self) -> tuple[Float64, ...]:
+        """How far each kernel may be from its matrix."""
+        return farthest(self.task, self.domain, self.matrices)
+
+    def _within_reach(self, result: Means) -> Means:
         """The means, of which rounding moves none farther than it can between two symbols."""
-        moved = np.minimum(result.quantization**2, [each.max() for each in reach])
+        moved = np.minimum(result.quantization**2, [each.max() for each in self.reach])
         return dataclasses.replace(result, quantization=moved)
-
-
-MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
 
 
 class MethodOptions:
@@ -217,31 +255,6 @@ def of_classes(measure: Measure) -> bool:
     return any(isinstance(kernel, InOrder) for kernel in measure.kernels)
 
 
-def check_pairs(task: MeanTask, name: str) -> None:
-    """Refuse kernels of a record of each class, or of three records, for a method that is for pairs."""
-    if of_triples(task.measure):
-        looks = "three; use `method='kernel'` of a curator, or `method='krr'` of owners"
-    elif of_classes(task.measure):
-        looks = "one of each class; use `method='kernel'`"
-    else:
-        return
-    raise ParameterError(f"method {name} is for pairs of records, and {task.measure.name} looks at {looks}")
-
-
-def check_simple(task: MeanTask, name: str) -> None:
-    """Refuse randomized rounding for a method without reports."""
-    if task.rounding != "simple":
-        raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
-
-
-def check_served(terms: Terms, query: Query) -> None:
-    """Refuse a query that the trust model does not serve, or that nobody could pay for."""
-    reason = terms.refusal(query)
-    if reason is not None:
-        raise UnsupportedError(reason)
-    query.price(terms.unit)
-
-
 def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
     """The method with the smallest predicted error of those that fit, until `patience` in a row are worse."""
     result: MeanMethodT | None = None
@@ -263,24 +276,10 @@ def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = 
     return result
 
 
-def best_bins(
-    make: Callable[[int], MeanMethodT], columns: Sequence[Described], *, most: int, powers: bool = False
-) -> MeanMethodT:
-    """The best number of bins of the free columns, with at most `most` symbols.
-
-    Noise grows with bins, so that two numbers in a row which are worse than the best are the last.
-    """
-    free, fixed = sum(each.free for each in columns), domain_of(columns, 1).size
-    steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
-    fitting = [step for step in steps if step >= 2 and fixed * step**free <= most] or [2]
-    return best((partial(make, bins) for bins in (fitting if free else [1])), patience=2)
-
-
 def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
     """How far every kernel may be from its matrix within two bins, each of shape (k, k).
 
-    f lies within half its range of the middle of its extremes. A value that is rounded at random to one of two nodes h
-    apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
+    A value that is rounded at random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average.
     """
     results = []
     for kernel, matrix in zip(task.measure.kernels, matrices, strict=True):
@@ -301,11 +300,10 @@ def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tup
 # 1/2, and records of the positive class have larger values.
 
 ROWS = 600
+# parameters of the beta distributions that columns have, and where bins round: most values in a tenth of the bounds at
+# one end, or a fifth in the middle
 SHAPES = ((2.0, 5.0), (1.0, 1.0))
-"""Parameters of the beta distributions that columns have."""
-
 NARROW = ((2.0, 30.0), (40.0, 40.0))
-"""The same of columns whose bins round: most values in a tenth of the bounds at one end, or a fifth in the middle."""
 
 _SEED = 0x75737461
 
@@ -347,18 +345,12 @@ def references(columns: int, classes: int, rounding: tuple[bool, ...] = ()) -> t
     shapes = [(shape,) * columns for shape in SHAPES]
     if any(rounding):
         shapes += [tuple(shape if each else SHAPES[-1] for each in rounding) for shape in NARROW]
-    return tuple(
-        Reference(
-            np.column_stack([_placed(*each) for each in zip(ranks, shape, strict=True)]),
-            np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64),
-        )
-        for shape in shapes
-    )
-
-
-def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
-    """Where a beta distribution has these ranks, below 1."""
-    return np.asarray(np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0)))
+    below, results = np.nextafter(1.0, 0.0), []
+    for shape in shapes:
+        placed = [np.clip(betaincinv(*each, row), 0.0, below) for row, each in zip(ranks, shape, strict=True)]
+        own_classes = np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64)
+        results.append(Reference(np.column_stack(placed), own_classes))
+    return tuple(results)
 
 
 @dataclass(frozen=True, eq=False)

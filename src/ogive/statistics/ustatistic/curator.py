@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,26 +19,12 @@ from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.kernels import AbsoluteDifference, Equal, PairMeanKernel, SignProduct, Untied
 from ogive.kernels.base import MAX_BITS, MOST_SYMBOLS, Measure, Scale
-from ogive.kernels.tuples import of_triples
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale, too_much_noise
 from ogive.noise.base import MAX_SCALE
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Cells, CellsQuery, DegreesQuery, KernelQuery, RowValues, design_cells
 from ogive.queries.kernels import MOST_BITS, ExactMeansQuery, check_totals, counts_class, degree, moves, reach
-from ogive.statistics.ustatistic.base import (
-    ANY_BINS,
-    BinnedMethod,
-    MeanMethod,
-    MeanTask,
-    ShapeMeans,
-    best,
-    best_bins,
-    check_pairs,
-    check_served,
-    check_simple,
-    farthest,
-    of_classes,
-)
+from ogive.statistics.ustatistic.base import ANY_BINS, BinnedMethod, MeanMethod, MeanTask, QueryT, ShapeMeans, best
 from ogive.statistics.ustatistic.laws import LARGEST_PAIRWISE
 from ogive.statistics.ustatistic.means import (
     Matrices,
@@ -90,10 +76,7 @@ def exact(task: MeanTask) -> Exact:
 # much as one of the distance, and an AUC of private labels for 0.8 at 30 % positives. Any other measure of m kernels
 # gives all the same.
 
-_ALMOST = 1e-12
 _ROOM = 1 - Fraction(1, 1 << 48)
-
-QueryT = TypeVar("QueryT")
 
 Division = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 """Scales of Laplace noise, and variances of Gaussian noise, of each number; 1 is what it would have alone."""
@@ -114,13 +97,16 @@ def division(measure: Measure) -> Division:
 
 
 def design_kernels(rows: RowValues, measure: Measure, privacy: Privacy, *, records: int | None = None) -> KernelQuery:
-    """The least noise on the means of a measure's kernels that meets a guarantee, for a public number of records.
+    """The least noise on the means of a measure's kernels that meets a guarantee, for a public number of records."""
+    extremes = moves(measure)
 
-    Discrete Laplace noise for PureDP; for other guarantees that or discrete Gaussian noise, whichever is less.
-    """
+    def change(shares: tuple[Fraction, ...], power: int, bits: int) -> Fraction:
+        one, rounding = 1 << bits, int(len(extremes) > 1)
+        pairs = (zip(extreme, shares, strict=True) for extreme in extremes)
+        return max(sum(((abs(e) * one + rounding) ** power / each for e, each in pair), Fraction(0)) for pair in pairs)
 
     def designed(grant: Privacy) -> KernelQuery:
-        laws, bits = divided_noise(grant, division(measure), partial(_change, measure), records)
+        laws, bits = divided_noise(grant, division(measure), change, records)
         return KernelQuery(rows, measure, laws, bits)
 
     result = fitting_designs(privacy, [designed], "a mean over pairs")
@@ -175,15 +161,6 @@ def divided_noise(
     round_up_root(unit * max(variances))
     sigmas = (max(round_up_root(unit * each), Fraction(LEAST_SIGMA)) for each in variances)
     return tuple(map(DiscreteGaussian, sigmas)), bits
-
-
-def _change(measure: Measure, shares: tuple[Fraction, ...], power: int, bits: int) -> Fraction:
-    extremes = moves(measure)
-    one, rounding = 1 << bits, int(len(extremes) > 1)
-    return max(
-        sum(((abs(e) * one + rounding) ** power / share for e, share in zip(extreme, shares, strict=True)), Fraction(0))
-        for extreme in extremes
-    )
 
 
 def fitting_bits(scale: Fraction, records: int | None) -> int:
@@ -242,26 +219,22 @@ def sampling_bound(
     """Bound the variance of a measure of exact means around its value for the population, to first order.
 
     A U-statistic's variance is at most 2 zeta / n, 3 zeta / n of triples, and zeta / n_min of two samples, with zeta
-    the variance of its kernel; and a variable of mean m within [a, b] has a variance of at most (m - a)(b - m). The
-    kernel here is the measure's kernels weighted by its gradient.
+    the variance of its kernel, which is at most (m - a)(b - m) of mean m within [a, b].
     """
-    states = np.array(_states(measure, columns)) @ gradient
+    kernels = measure.kernels
+    # values of all kernels on one pair, or corners of a box that holds them
+    corners: list[tuple[float, ...]] = list(itertools.product(*(kernel.range(columns) for kernel in kernels)))
+    if kernels == (SignProduct(), Untied((0,)), Untied((1,))):
+        corners = [(0, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 1, 1), (1, 1, 1)]
+    elif kernels == (SignProduct(), Untied((0, 1))):
+        corners = [(0, 0), (-1, 1), (1, 1)]
+    elif counts_class(measure):
+        corners = [(0, 0), (0, 1), (1, 1)]
+    states = np.array(corners) @ gradient
     below, above = (float(each) for each in (gradient @ means - states.min(), states.max() - gradient @ means))
-    if min(below, above) <= _ALMOST * (below + above):
+    if min(below, above) <= 1e-12 * (below + above):
         return None
     return below * above / float(reach(totals, degree(measure)))
-
-
-def _states(measure: Measure, columns: Domain) -> list[tuple[float, ...]]:
-    """Values of all kernels on one pair, or corners of a box that holds them."""
-    kernels = measure.kernels
-    if kernels == (SignProduct(), Untied((0,)), Untied((1,))):
-        return [(0, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 1, 1), (1, 1, 1)]
-    if kernels == (SignProduct(), Untied((0, 1))):
-        return [(0, 0), (-1, 1), (1, 1)]
-    if counts_class(measure):
-        return [(0, 0), (0, 1), (1, 1)]
-    return list(itertools.product(*(kernel.range(columns) for kernel in kernels)))
 
 
 @dataclass(frozen=True)
@@ -287,19 +260,17 @@ class Kernels(MeanMethod):
 
 def kernels(task: MeanTask) -> Kernels:
     """The least noise on the means."""
-    check_simple(task, Kernels.name)
-    rows, terms = task.rows(ANY_BINS), task.terms
-    if terms.adjacency is Adjacency.ADD_OR_REMOVE:
-        only = of_classes(task.measure) or of_triples(task.measure)
-        other = "" if only else "`method='cells'`, or "
-        tuples = "triples" if of_triples(task.measure) else "pairs"
+    task.check(Kernels.name)
+    if task.terms.adjacency is Adjacency.ADD_OR_REMOVE:
+        other = "`method='cells'`, or " if task.tuples == "pairs" else ""
+        tuples = "triples" if task.tuples == "triples" else "pairs"
         raise ParameterError(
             f"what one record can change in a mean over {tuples} depends on the number of records, which is private "
             f"here; use {other}`adjacency REPLACE`"
         )
+    rows, terms = task.rows(ANY_BINS), task.terms
     query = design_kernels(rows, task.measure, terms.privacy, records=terms.records)
-    check_served(terms, query)
-    return Kernels(task, query, ANY_BINS)
+    return Kernels(task, task.served(query), ANY_BINS)
 
 
 # --- Means from noisy counts of symbols
@@ -317,9 +288,6 @@ class Cumulants:
 
     variance: float
     fourth: float
-
-
-NOTHING = Cumulants(0.0, 0.0)
 
 
 def cumulants(law: DiscreteLaplace | DiscreteGaussian, bits: int, *, spread: float = 1.0) -> Cumulants:
@@ -395,22 +363,16 @@ def counted_variance(
     """Variance that the noise would give to the mean of a symmetric kernel, for a public guess of the records."""
     counts, noise = records * distribution, cumulants(query.law, query.bits)
     pairs = records * (records - 1)
-    shifted = matrix if total_known else matrix - _sum(counts, matrix, NOTHING, None) / pairs
+    shifted = matrix if total_known else matrix - _sum(counts, matrix, Cumulants(0.0, 0.0), None) / pairs
     linear, squared = _parts(counts, [shifted], noise, total_known)
     return float((linear + squared)[0, 0]) / pairs**2
 
 
 def two_sample_counted_variance(
-    query: CellsQuery,
-    matrix: Float64,
-    positive: Float64,
-    negative: Float64,
-    sizes: tuple[float, float],
-    *,
-    total_known: bool,
+    query: CellsQuery, matrix: Float64, shares: Sequence[Float64], sizes: tuple[float, float], *, total_known: bool
 ) -> float:
-    """The same of two samples; `sizes` are those of the negative and of the positive class."""
-    noise = cumulants(query.law, query.bits)
+    """The same of two samples, positive shares first; `sizes` are those of the negative and of the positive class."""
+    (positive, negative), noise = shares, cumulants(query.law, query.bits)
     shifted = matrix if total_known else matrix - positive @ matrix @ negative
     linear, squared = _two_sample_parts(positive, negative, [shifted], noise, np.array(sizes), total_known)
     return float((linear + squared)[0, 0])
@@ -500,21 +462,19 @@ class Counts(BinnedMethod):
         known = self.task.terms.adjacency is Adjacency.REPLACE
         if self.task.classes is None:
             return bias + counted_variance(query, combined, shares[0], records, total_known=known)
-        (positive, negative), half = shares, max(1.0, records / 2)
-        return bias + two_sample_counted_variance(query, combined, positive, negative, (half, half), total_known=known)
+        half = max(1.0, records / 2)
+        return bias + two_sample_counted_variance(query, combined, shares, (half, half), total_known=known)
 
     def means(self, answer: Answer) -> Means:
-        reach = farthest(self.task, self.domain, self.matrices)
         means_of = counted_means if self.task.classes is None else two_sample_counted_means
-        means = means_of(self.query, answer, self.matrices, reach)
-        return self._within_reach(means if answer.total is not None else replace(means, records=None), reach)
+        means = means_of(self.query, answer, self.matrices, self.reach)
+        return self._within_reach(means if answer.total is not None else replace(means, records=None))
 
 
 def counts(task: MeanTask) -> Counts:
     """The best number of bins, with the least noise on their counts."""
-    check_pairs(task, Counts.name)
-    check_simple(task, Counts.name)
-    return best_bins(partial(_counts, task), task.columns, most=1 << 10)
+    task.check(Counts.name, pairs=True)
+    return task.best_bins(partial(_counts, task), most=1 << 10)
 
 
 def _counts(task: MeanTask, bins: int) -> Counts:
@@ -525,8 +485,7 @@ def _counts(task: MeanTask, bins: int) -> Counts:
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     for granted in dict.fromkeys((privacy, pure)):
         query = design_cells(cells, granted, task.terms.unit, public_classes=task.classes is not None)
-        check_served(task.terms, query)
-        results.append(partial(Counts, task, query, bins))
+        results.append(partial(Counts, task, task.served(query), bins))
     return best(results)
 
 
@@ -536,9 +495,8 @@ def _counts(task: MeanTask, bins: int) -> Counts:
 # bound alone (`queries.degrees`). The part is chosen from public numbers: with k values and n records a count is about
 # n / k, and more where it deviates.
 
+# parts of the guarantee that the largest count may have
 SHARES = tuple(Fraction(part, 32) for part in (1, 2, 3, 4, 6, 8, 10, 12, 14, 16))
-"""Parts of the guarantee that the largest count may have."""
-
 _GROUPS = 20
 
 
@@ -552,7 +510,7 @@ class Degrees(MeanMethod):
 
     def unless_beaten(self, other: MeanMethod) -> MeanMethod:
         """The method itself where it errs less than another one on every reference shape, else the other."""
-        wins = all(self._predicted(shape) < self._of_other(other, shape) for shape in self.shapes)
+        wins = all(self._predicted(shape) < self._of_other(other, shape) for shape in self.task.shapes)
         return self if wins else other
 
     def _predicted(self, shape: ShapeMeans) -> float:
@@ -602,7 +560,7 @@ def degrees(task: MeanTask) -> Degrees:
             "method degrees is for the collision entropy and its probability, whose pairs are equal or not; "
             "use `method='kernel'`"
         )
-    check_simple(task, Degrees.name)
+    task.check(Degrees.name)
     terms = task.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
         raise ParameterError(
@@ -610,8 +568,7 @@ def degrees(task: MeanTask) -> Degrees:
             "`adjacency REPLACE`"
         )
     query = design_degrees(Cells(task.rows(ANY_BINS).domain), terms.privacy, records=task.records)
-    check_served(terms, query)
-    return Degrees(task, query, ANY_BINS)
+    return Degrees(task, task.served(query), ANY_BINS)
 
 
 def design_degrees(cells: Cells, privacy: Privacy, *, records: int) -> DegreesQuery:
@@ -643,8 +600,8 @@ def _deviation(query: DegreesQuery, degree: int, records: int, *, spread: float 
 def degree_sampling_bound(value: float, degree: int, records: int) -> float:
     """Bound the variance of the exact collision probability U around the population's, to first order.
 
-    With p the shares of the values and q the largest of them, the variance of the mean share of a record is
-    sum p^3 - U^2, at most U (q - U), and that of a pair U (1 - U); the largest count is at most T + 1.
+    The variance of the mean share of a record is at most U (q - U), with q the largest share, and that of a pair
+    U (1 - U); the largest count is at most T + 1.
     """
     inside = min(max(value, 0.0), 1.0)
     largest = min(1.0, (degree + 1) / records)

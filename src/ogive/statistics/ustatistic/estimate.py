@@ -38,8 +38,8 @@ from ogive.statistics.significance import (
 #
 # with a = s^2 / 2b^2, Phi the distribution function of a standard normal variable and Q = 1 - Phi.
 
+# below this part of the normal deviation a Laplace scale changes the quantile by less than 1e-11 of itself
 _NEGLIGIBLE = 1e-3
-"""Below this part of the normal deviation a Laplace scale changes the quantile by less than 1e-11 of itself."""
 
 
 def normal_reach(level: float, deviation: float) -> float:
@@ -89,8 +89,7 @@ TITLES = {
 }
 """What people call the measures."""
 
-MOST_SURE = 1 - MISSED
-"""Level from which intervals that may miss a clipped value have one end."""
+MOST_SURE = 1 - MISSED  # level from which intervals that may miss a clipped value have one end
 
 
 @dataclass(frozen=True)
@@ -326,26 +325,17 @@ class UstatisticEstimate(Estimate):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
-        return {
-            "schema": self.schema,
-            "kernel": self.kernel,
+        data = {name: getattr(self, name) for name in _FIELDS} | {
             "columns": list(self.columns),
-            "method": self.method,
             "value": self.value if self.defined else None,
             "means": [dataclasses.asdict(mean) for mean in self.means],
-            "randomization_error": self.randomization_error,
-            "sampling_error": self.sampling_error,
-            "quantization": self.quantization,
             "limits": finite(self.limits),
             "bins": list(self.bins),
-            "records": self.records,
             "classes": None if self.classes is None else list(self.classes),
-            "clipped": self.clipped,
-            "confidence_level": self.confidence_level,
-            **self._derived(),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
-            **({} if self.null_variance is None else {"null_variance": self.null_variance}),
         }
+        source = {"provenance": None if self.provenance is None else self.provenance.to_dict()}
+        null = {} if self.null_variance is None else {"null_variance": self.null_variance}
+        return {"schema": self.schema, **data, **self._derived(), **source, **null}
 
     def _derived(self) -> dict[str, Any]:
         return {
@@ -399,16 +389,11 @@ class UstatisticEstimate(Estimate):
 
 # --- Hypothesis tests with the noise of the release
 #
-# Independence: Kendall's tau is 0, or the AUC one half (ties half); the variance of the exact statistic is known from
-# the numbers of records up to ties, which only make it smaller. Where the number of records is private the estimated
-# sampling error takes its place. Equality: the difference of two estimates is 0, up to both errors and the most that
-# rounding to bins can have moved either.
-#
-# Noise is one Laplace variable where a mean over pairs was measured under a pure guarantee, and normal under another.
-# Counts and reports add up many variables, which is close to normal; where few counts have Laplace noise the larger of
-# the p-values by both laws counts. Values of disjoint pairs of people have Student's law.
-#
-# Source: docs/proofs/significance.md.
+# Independence: the variance of the exact statistic is known from the numbers of records up to ties, which only make it
+# smaller; where these are private the estimated sampling error takes its place. Equality: the difference of two
+# estimates is 0, up to both errors and the most that rounding can have moved either. Counts and reports add up many
+# variables, which is close to normal; where few counts have Laplace noise the larger of the p-values by both laws
+# counts. Values of disjoint pairs of people have Student's law. Source: docs/proofs/significance.md.
 
 TAU = ("kendall", "kendall_b", "gamma")
 AUC = ("auc", "auc_private")
@@ -424,10 +409,6 @@ class _Law:
     normal: float
     laplace: tuple[float, ...] = ()
 
-    @property
-    def deviation(self) -> float:
-        return math.hypot(self.normal, *self.laplace)
-
     def plus(self, other: _Law) -> _Law:
         return _Law(math.hypot(self.normal, other.normal), (*self.laplace, *other.laplace))
 
@@ -438,33 +419,20 @@ class _Law:
         return np.asarray(np.sum([random.laplace(0.0, each / math.sqrt(2), DRAWS) for each in self.laplace], axis=0))
 
 
-@dataclass(frozen=True)
-class _Null:
-    """What a statistic is compared with; `degrees` of freedom are of errors that were estimated from few values."""
-
-    distance: float
-    sampling: float
-    laws: tuple[_Law, ...]
-    degrees: int | None = None
-
-    @property
-    def deviation(self) -> float:
-        return math.hypot(self.sampling, self.laws[0].deviation)
-
-    def p_value(self, alternative: Alternative) -> float:
-        if math.isnan(self.distance):
-            return math.nan
-        if self.degrees is None:
-            return max(
-                p_value(self.distance, math.hypot(self.sampling, law.normal), law.draws(), alternative)
-                for law in self.laws
-            )
-        if not self.deviation:
-            return math.nan
-        distance = self.distance / self.deviation
-        if alternative == "two-sided":
-            return float(2 * stdtr(self.degrees, -abs(distance)))
-        return float(stdtr(self.degrees, -distance if alternative == "greater" else distance))
+def _compared(
+    distance: float, sampling: float, laws: tuple[_Law, ...], degrees: int | None, alternative: Alternative
+) -> tuple[float, float]:
+    """Standard deviation of a distance and its p-value, the largest of all laws, or with `degrees` of freedom."""
+    deviation = math.hypot(sampling, math.hypot(laws[0].normal, *laws[0].laplace))
+    if math.isnan(distance) or (degrees is not None and not deviation):
+        return deviation, math.nan
+    if degrees is None:
+        normal = [(math.hypot(sampling, law.normal), law.draws()) for law in laws]
+        return deviation, max(p_value(distance, spread, draws, alternative) for spread, draws in normal)
+    ratio = distance / deviation
+    if alternative == "two-sided":
+        return deviation, float(2 * stdtr(degrees, -abs(ratio)))
+    return deviation, float(stdtr(degrees, -ratio if alternative == "greater" else ratio))
 
 
 def tests_alone(estimate: UstatisticEstimate) -> bool:
@@ -492,17 +460,21 @@ def independence(estimate: UstatisticEstimate, alternative: Alternative) -> Hypo
     expected = 0.0 if tau else 0.5
     if variance is None:
         statistic, unit = estimate.value, 1.0
-        null = _Null(estimate.value - expected, _sampling(estimate), _laws(estimate, estimate.randomization_error))
+        distance, sampling = estimate.value - expected, _sampling(estimate)
+        laws = _laws(estimate, estimate.randomization_error)
         name, counted = estimate.kernel, "estimated sampling error"
     else:
-        null, statistic, unit = _of_means(estimate, math.sqrt(variance))
+        sampling = math.sqrt(variance)
+        distance, laws, statistic, unit = _of_means(estimate)
         name = "Kendall's tau-a" if tau else "AUC"
         counted = "variance of sampling under the null hypothesis, " + (
             "with ties" if estimate.null_variance is not None else "without ties, which would make it smaller"
         )
-    null = dataclasses.replace(null, degrees=_freedom(estimate))
-    deviation, chance, note = null.deviation / unit, null.p_value(alternative), counted + _noise_words(estimate)
-    return HypothesisTest(text, name, statistic, expected, deviation, chance, alternative, note, estimate.provenance)
+    deviation, chance = _compared(distance, sampling, laws, _freedom(estimate), alternative)
+    note = counted + _noise_words(estimate)
+    return HypothesisTest(
+        text, name, statistic, expected, deviation / unit, chance, alternative, note, estimate.provenance
+    )
 
 
 def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
@@ -518,32 +490,31 @@ def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Al
     pairs = itertools.product(*(_laws(each, each.randomization_error) for each in (one, other)))
     sampling = math.hypot(*(_sampling(each) if each.defined else 0.0 for each in (one, other)))
     known = [degrees for each in (one, other) if (degrees := _freedom(each)) is not None]
-    null = _Null(shrunk, sampling, tuple(first.plus(second) for first, second in pairs), min(known, default=None))
+    laws = tuple(first.plus(second) for first, second in pairs)
+    deviation, chance = _compared(shrunk, sampling, laws, min(known, default=None), alternative)
     missed = MISSED * sum(each.method == "degrees" for each in (one, other))  # of values that were clipped
     private = one if one.private else other
     rounding = f"; rounding may account for {moved:.2g}" if moved else ""
     text = f"{one.title} is the same for both groups of records"
-    chance = min(1.0, null.p_value(alternative) + missed)
+    chance = min(1.0, chance + missed)
     note = f"estimated sampling errors{_noise_words(private)}{rounding}"
     source = private.provenance
-    return HypothesisTest(text, "difference", distance, 0.0, null.deviation, chance, alternative, note, source)
+    return HypothesisTest(text, "difference", distance, 0.0, deviation, chance, alternative, note, source)
 
 
-def _of_means(estimate: UstatisticEstimate, sampling: float) -> tuple[_Null, float, float]:
-    """The comparison in terms of the first mean, the statistic that is shown, and the unit of the comparison in it."""
+def _of_means(estimate: UstatisticEstimate) -> tuple[float, tuple[_Law, ...], float, float]:
+    """The distance in terms of the first mean, laws of its noise, the statistic that is shown, and its unit."""
     if estimate.kernel in TAU:
         first = estimate.means[0]
-        laws = _laws(estimate, first.randomization_error)
-        return _Null(first.value, sampling, laws), first.value, 1.0
+        return first.value, _laws(estimate, first.randomization_error), first.value, 1.0
     if estimate.kernel == "auc":
-        laws = _laws(estimate, estimate.randomization_error)
-        return _Null(estimate.value - 0.5, sampling, laws), estimate.value, 1.0
+        return estimate.value - 0.5, _laws(estimate, estimate.randomization_error), estimate.value, 1.0
     ordered, different = estimate.means
     if estimate.method in ("exact", "kernel"):
         laws = _laws(estimate, ordered.randomization_error, different.randomization_error / 2)
     else:
         laws = _laws(estimate, estimate.randomization_error * different.value)
-    return _Null(ordered.value - different.value / 2, sampling, laws), estimate.value, different.value
+    return ordered.value - different.value / 2, laws, estimate.value, different.value
 
 
 def _variance(estimate: UstatisticEstimate) -> float | None:
@@ -608,11 +579,8 @@ def _noise_words(estimate: UstatisticEstimate) -> str:
 METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = UstatisticEstimate.article
-_NEEDED = (
-    "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
-    "bins", "records", "classes", "clipped", "confidence_level", "sampling_is_a_bound", "standard_error", "total_error",
-    "interval", "provenance",
-)  # fmt: skip
+_FIELDS = tuple(field.name for field in dataclasses.fields(UstatisticEstimate))[:14]  # before the provenance
+_NEEDED = (*_FIELDS, "sampling_is_a_bound", "standard_error", "total_error", "interval", "provenance")
 
 
 def _need(fits: bool, text: str) -> None:

@@ -34,8 +34,7 @@ from ogive.local.tree import MAX_TALLY
 # Vectors in coordinates have shape (coordinates, columns): a column for each symbol, or one that stands for all.
 # Proofs: docs/proofs/pairwise.md.
 
-LARGEST_PAIRWISE = 4096
-"""Most symbols for which a matrix over pairs is held."""
+LARGEST_PAIRWISE = 4096  # most symbols for which a matrix over pairs is held
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,6 @@ def centered_diagonal(values: Float64) -> Float64:
 #
 # A response is the truth with probability 1 - beta and otherwise uniform, so its law is p_a = (1 - beta) e_a + b, where
 # b has all entries beta / k = 1 / (k + e^epsilon - 1).
-#
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, section 3, with the covariance between matrices.
 
 
@@ -173,7 +171,6 @@ def _own(vectors: Float64) -> Float64:
 #
 # Coordinates of eta are independent with two values each, of variance v0, and v0 + 1 at the symbol itself. Unprojected
 # vectors would not reproduce constants, and a kernel with a mean would bring noise of its own.
-#
 # Source: Wang, Blocki, Li and Jha 2017; the projection, its diagonal and all covariances: docs/proofs/pairwise.md.
 
 
@@ -224,10 +221,7 @@ class UnaryLaw:
         return np.asarray(v**2 * rows.sum() + 2 * v * rows + np.diagonal(one.both) * np.diagonal(other.both))
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        """Linear and quadratic noise of one report of each symbol.
-
-        A bit has two values, so eta_j^2 - Var(eta_j) is 2 eta_j where it is not the symbol's, and 0 where it is.
-        """
+        # a bit has two values, so eta_j^2 - Var(eta_j) is 2 eta_j where it is not the symbol's, and 0 where it is
         v, rows = self.variance, np.einsum("ij,ij->i", one.both, other.both)
         diagonal = np.diagonal(one.both) * np.diagonal(other.both)
         x, y = left + self._linear(one), right + self._linear(other)
@@ -252,7 +246,6 @@ class UnaryLaw:
 # e_a = 1/k + sum_p H_p(a) H_p / |H_p|^2. A report of level l, which is chosen with probability pi_l, is an index j and
 # a bit w; it stands for Theta_p = (c / pi_l) (-1)^<j,p> w at the nodes p of its level. Given the symbol a its mean is
 # H_p(a) and its covariance diag(c^2 / pi_l) less the product of the means.
-#
 # Source: Ghazi, Kamath, Kumar, Manurangsi and Sealfon 2023 for factorizations; this form and its
 # covariances: docs/proofs/pairwise.md.
 
@@ -261,9 +254,7 @@ class UnaryLaw:
 class HaarLaw:
     """Law of the reports of `HaarOracle`, of which `size` is filled up to a power of two.
 
-    Fields:
-        scale: What a bit is multiplied with, c = (e^epsilon + 1) / (e^epsilon - 1).
-        chances: How often each level is reported on, pi.
+    A bit is multiplied by `scale`, c = (e^epsilon + 1) / (e^epsilon - 1), and `chances` are pi of the levels.
     """
 
     size: int

@@ -27,11 +27,10 @@ class Means:
     Fields:
         values: Unbiased estimates, shape (m,); noise may take them out of the kernels' ranges.
         covariance: Of the noise, given the records, shape (m, m).
-        sampling: Of the exact means around the population's: their covariance, shape (m, m), or what gives a bound of
-            the value's variance for its derivatives in the means, None where nothing is known.
+        sampling: Covariance of the exact means, shape (m, m), or what gives a bound of the value's variance for its
+            derivatives in the means; None where nothing is known.
         quantization: How far rounding to bins may move each, shape (m,).
-        records: Number of records; None where it is private.
-        classes: Records of each public class, the negative one first; else None.
+        classes: Records of each public class, the negative one first.
         null_variance: Of the first exact mean under the null hypothesis, with ties; None where noise hides it.
     """
 
@@ -174,18 +173,13 @@ def symmetric(items: Sequence[Any], pair: Callable[[Any, Any], float]) -> Float6
 # The mean of phi_i'A phi_j over pairs of different reports is unbiased for the U-statistic of the binned records, and
 # needs the sums of the reports alone: with S the sum of all phi it is S'AS less the diagonal. Reports of different
 # classes come from different people, so there is no diagonal: a mean is h+'A h-, with rows of A for the positive class.
-#
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, Algorithm 1; Wang, Blocki, Li and Jha 2017.
 
 
 def means(oracle: Any, sums: Int64, matrices: Matrices, spreads: Matrices | None = None) -> Means:
-    """Estimate U-statistics of some kernels from one set of reports, with exact covariances at estimated counts.
+    """Estimate U-statistics of some kernels from sums of reports, with exact covariances at estimated counts.
 
-    Args:
-        oracle: "krr", "unary" or "haar".
-        sums: Of reports, of the oracle's shape.
-        matrices: Kernels between symbols, each of shape (k, k) and symmetric.
-        spreads: Squared half-range of each kernel over pairs of symbols, shape (k, k); None where symbols are exact.
+    Matrices are kernels between symbols, symmetric, and spreads their squared half-ranges, of shape (k, k) each.
     """
     law = law_of(oracle)
     kernels = checked_matrices(oracle.size, matrices, symmetric=True, padded=law.size)
@@ -278,11 +272,9 @@ def two_sample_means(oracle: Any, sums: Int64, matrices: Matrices, spreads: Matr
 #
 # A response is a vector whose mean is the unit vector of its owner's symbol, so the mean of the tensor over all triples
 # of different responses is unbiased.
-#
 # Source: section 2 of the account of Bell, Bellet, Gascon and Kulkarni 2020. Proofs: docs/proofs/central_pairs.md.
 
-LARGEST_TRIPLE = 128
-"""Most symbols for which a tensor over triples is held."""
+LARGEST_TRIPLE = 128  # most symbols for which a tensor over triples is held
 
 
 def mean(oracle: Any, sums: Int64, tensor: ArrayLike) -> float:
@@ -342,31 +334,7 @@ def _vectors(oracle: Any) -> Float64:
     return np.asarray((np.eye(k) - (1 - keep) / k) / keep)
 
 
-# --- Correction of the bias that randomized rounding leaves in Gini's mean difference
-#
-# The distance of two values of the same cell, g + u h and g + v h, becomes too large by 2 h min(u, v) (1 - max(u, v)),
-# at most h / 2, and h / 6 on average where values are spread evenly within cells. Source: docs/proofs/pairwise.md.
-
-
-def same_cell(nodes: Float64) -> Float64:
-    """Symmetric matrix over nodes: its mean over pairs is the spacing times the chance that two records share a cell.
-
-    The mass of a cell counts as the mean of the masses of its two nodes; those at the ends count twice.
-    """
-    cells, shares = np.diff(nodes), np.zeros((len(nodes) - 1, len(nodes)))
-    places = np.arange(len(cells))
-    shares[places, places] = shares[places, places + 1] = 0.5
-    shares[0, 0] = shares[-1, -1] = 1.0
-    return np.asarray(shares.T @ (cells[:, None] * shares))
-
-
-def corrected(matrix: Float64, nodes: Float64) -> Float64:
-    """Gini's matrix |g_i - g_j| at the nodes without the bias of rounding, for smooth data and not for a few values."""
-    return matrix - same_cell(nodes) / 6
-
-
 # --- Predicted errors, for an assumed distribution of the records
-#
 # Source: Lemma 1 of Bell, Bellet, Gascon and Kulkarni 2020 for randomized response; the same for unary encoding and
 # Haar coefficients, whose diagonal is estimated: docs/proofs/pairwise.md.
 
@@ -446,7 +414,6 @@ def _checked_shares(law: ReportLaw, oracle: Any, distribution: ArrayLike) -> Flo
 # --- Proved bounds, whatever the records, and the best number of bins
 #
 # They are far above the errors that one should expect, which are predicted above. Proofs: docs/proofs/pairwise.md.
-#
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, Theorems 1 and 2 and Corollary 1, corrected.
 
 # variance of rounding to bins, in squares of the Lipschitz constant and of the width of a bin

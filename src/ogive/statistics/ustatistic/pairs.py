@@ -17,39 +17,15 @@ from ogive.core.checks import among, is_whole, whole
 from ogive.core.parameters import one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.kernels import Kernel
-from ogive.kernels.base import MAX_BITS, Measure, step
+from ogive.kernels.base import MAX_BITS, step
 from ogive.kernels.circuits import kernel_circuit
-from ogive.pairs import (
-    Design,
-    DiscreteLaplaceNoise,
-    Overlaps,
-    ResponseNoise,
-    TwoSampleOverlaps,
-    injections,
-    noise_variance,
-    optimal_injections,
-    optimal_pairs,
-    overlaps,
-    two_sample_overlaps,
-    with_replacement,
-)
-from ogive.pairs.designs import most_rounds, pair_keys
-from ogive.pairs.variance import PairNoise
-from ogive.privacy import ApproxDP, Privacy, PureDP
+from ogive.pairs import designs, variance
+from ogive.pairs.designs import Design, most_rounds, pair_keys
+from ogive.pairs.variance import Overlaps, PairNoise, TwoSampleOverlaps
+from ogive.privacy import ApproxDP, PureDP
 from ogive.queries import Answer, PairsQuery
 from ogive.queries.pairs import DESIGNS, NOISES, DesignName
-from ogive.statistics.ustatistic.base import (
-    ANY_BINS,
-    MeanMethod,
-    MeanTask,
-    MethodOptions,
-    ShapeMeans,
-    best,
-    check_pairs,
-    check_served,
-    check_simple,
-    shape_means,
-)
+from ogive.statistics.ustatistic.base import ANY_BINS, MeanMethod, MeanTask, MethodOptions, ShapeMeans, best
 from ogive.statistics.ustatistic.means import Means, nearest_covariance
 
 # --- Options
@@ -104,16 +80,8 @@ class Paired(MethodOptions):
 # --- Means over pairs of people, and their errors
 #
 # Values of two pairs without a common person are independent, so the variance of their mean is in the products of pairs
-# that share one:
-#
-#     sum over related pairs a, b of (w_a - m)(w_b - m) / (N^2 - R),
-#
-# R being how many ordered pairs of pairs are related, each with itself among them; the divisor counts that m is
-# estimated too. Noise of different pairs is independent, so that products of pairs that share one person show what
-# part of it the sample has.
-#
-# Source:
-#     `docs/proofs/pairs.md`; Blom 1976; Aronow, Samii and Assenova 2015 on variances of dyadic data.
+# that share one; those that share one person alone show what part of it the sample has, since noise of different pairs
+# is independent. Source: docs/proofs/pairs.md; Blom 1976; Aronow, Samii and Assenova 2015.
 
 
 @dataclass(frozen=True)
@@ -137,27 +105,26 @@ def paired_means(design: Design, values: Float64, *, people: Sequence[int]) -> P
     repeated = _group_products(pair_keys(design.pairs, design.users), centred)
     if design.between:
         shared = [_group_products(design.pairs[:, side], centred) - repeated for side in (0, 1)]
-        counted = two_sample_overlaps(design)
+        counted = variance.two_sample_overlaps(design)
         related, repeats = [int(counted.first), int(counted.second)], int(counted.both)
     else:
         ends = np.concatenate([design.pairs[:, 0], design.pairs[:, 1]])
         shared = [_group_products(ends, np.concatenate([centred, centred])) - 2 * repeated]
-        alike = overlaps(design)
+        alike = variance.overlaps(design)
         related, repeats = [int(alike.one)], int(alike.both)
     # what pairs that share nobody would have: no sharing makes it less
     floor = own / (count * max(1, count - 1))
     every = count**2 - repeats - sum(related)
-    variance = floor
+    covariance = floor
     if every > 0:
-        variance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
+        covariance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
     sampling = np.zeros_like(floor)
     for products, pairs, size in zip(shared, related, people, strict=True):
-        if pairs:
-            covariance = nearest_covariance(products / pairs + variance)  # products around the mean lack its variance
-            sampling += covariance * ((1 if design.between else 4) / size)
+        if pairs:  # products around the mean lack its variance
+            sampling += nearest_covariance(products / pairs + covariance) * ((1 if design.between else 4) / size)
     if sampling.any():  # no more than leaves a covariance matrix of the whole
-        sampling = variance - nearest_covariance(variance - sampling)
-    return PairedMeans(means, variance, sampling)
+        sampling = covariance - nearest_covariance(covariance - sampling)
+    return PairedMeans(means, covariance, sampling)
 
 
 def _group_products(keys: Int64, values: Float64) -> Float64:
@@ -168,12 +135,7 @@ def _group_products(keys: Int64, values: Float64) -> Float64:
 
 
 # --- Predicted errors of pairs of people
-#
-# The mean over some pairs varies with the noise of a pair, with how much pairs differ, which is more where distances
-# are random bits, and with who meets whom.
-#
-# Source:
-#     `ustatistics.md`, 7.2 to 7.4; `docs/proofs/pairs.md`.
+# Source: `ustatistics.md`, 7.2 to 7.4; docs/proofs/pairs.md.
 
 # of the designs that are drawn to predict their noise
 _SEED = b"ogive predicts pairs"
@@ -194,11 +156,8 @@ class Together:
 class PredictedPairs:
     """How a measure varies over pairs of people, as a mean over the reference shapes.
 
-    Fields:
-        first: Variance of its mean given one record; of two samples one of the positive class.
-        second: Given one of the negative class; 0 for a single sample.
-        pair: Its variance over pairs, to which rounding a distance to one bit adds `rounding`.
-        between: Whether there are two samples.
+    `first` and `second` are variances of its mean given one record (of the positive and the negative class), `pair` is
+    that over pairs, to which rounding a distance to one bit adds `rounding`.
     """
 
     first: float
@@ -212,8 +171,8 @@ class PredictedPairs:
         apart = self.pair + self.rounding
         if self.between:
             half = max(1, people // 2)
-            return optimal_injections(half, people - half, epsilon, self.first, self.second, apart, self.noise)
-        return optimal_pairs(people, epsilon, self.first, apart, self.noise)
+            return variance.optimal_injections(half, people - half, epsilon, self.first, self.second, apart, self.noise)
+        return variance.optimal_pairs(people, epsilon, self.first, apart, self.noise)
 
     def variance(self, design: str, rounds: int, people: int, epsilon: float) -> float:
         """Of the mean over the pairs of a design, around that over all pairs of the same people."""
@@ -230,24 +189,24 @@ class PredictedPairs:
         else:
             regular = design != "independent"
             count = rounds * (people // 2) if regular else max(1, rounds * people // 2)
-            designs = {"round_robin": Overlaps.round_robin, "permutations": Overlaps.permutations}
-            met = designs[design](people, rounds) if regular else Overlaps.with_replacement(people, count)
+            regularly = {"round_robin": Overlaps.round_robin, "permutations": Overlaps.permutations}
+            met = regularly[design](people, rounds) if regular else Overlaps.with_replacement(people, count)
             complete = Overlaps.all_pairs(people)
         whole: float = complete.variance(*moments, self.pair)
         drawn: float = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
         if regular:
             return drawn + self.noise.variance(epsilon / rounds) / count
         if self.between:
-            pairs = injections(np.arange(people) < half, rounds, seed=_SEED)
+            pairs = designs.injections(np.arange(people) < half, rounds, seed=_SEED)
         else:
-            pairs = with_replacement(people, count, seed=_SEED)
-        return drawn + noise_variance(pairs, epsilon, self.noise)
+            pairs = designs.with_replacement(people, count, seed=_SEED)
+        return drawn + variance.noise_variance(pairs, epsilon, self.noise)
 
 
-def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: str, bits: int) -> PredictedPairs:
+def predicted_pairs(task: MeanTask, *, noise: str, bits: int) -> PredictedPairs:
     """How a measure varies and what noise it gets."""
-    shapes = shape_means(measure, domain, classes)
-    moments, parts, rounding = [], [], 0.0
+    measure, domain, classes = task.measure, task.domain(ANY_BINS), task.number_of_classes
+    shapes, moments, parts, rounding = task.shapes, [], [], 0.0
     for shape in shapes:
         values = [_over_pairs(shape, kernel, bool(classes)) for kernel in measure.kernels]
         mixed = sum(slope * each for slope, each in zip(shape.gradient, values, strict=True))
@@ -268,13 +227,13 @@ def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Flo
     inside = kernel_circuit(kernel, domain)
     scale, wholes = inside.scale(bits), inside.wholes
     if noise == "laplace":
-        return DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
+        return variance.DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
     if wholes is not None:
         answers = tuple(float(scale.zero + scale.unit * whole) for whole in wholes)
         counts = np.array([np.count_nonzero(values == answer) for answer in answers], dtype=np.float64)
-        return ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
+        return variance.ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
     low, high = (float(scale.zero + scale.unit * whole) for whole in (0, 1 << inside.digits(bits)))
-    return ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
+    return variance.ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
 
 
 def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:
@@ -326,8 +285,7 @@ class PeoplesPairs(MeanMethod):
 
 def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
     """Pairs of people, as many of each as err least, with the noise that errs least."""
-    check_pairs(task, Paired.name)
-    check_simple(task, Paired.name)
+    task.check(Paired.name, pairs=True)
     for kernel in task.measure.kernels:
         kernel_circuit(kernel, task.domain(ANY_BINS))
     people = task.records
@@ -344,33 +302,29 @@ def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
 
 
 def _with_noise(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
-    epsilon, delta = _spent(task.terms.privacy, noise)
+    privacy, delta = task.terms.privacy, Fraction(0)  # no delta with randomized response
+    if noise == "laplace":
+        if not isinstance(privacy, ApproxDP):
+            raise UnsupportedError(
+                "Laplace noise that two people draw inside a circuit is cut off far out, which requires a delta; give "
+                "one, for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
+            )
+        epsilon, delta = privacy.epsilon, privacy.delta
+    else:
+        epsilon = (privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)).epsilon
     if epsilon < LEAST_EPSILON:
         raise UnsupportedError(
             f"epsilon = {float(epsilon):.3g} is too small for noise inside a circuit; use a larger one"
         )
     classes, spent = task.number_of_classes, float(epsilon)
-    guess = predicted_pairs(task.measure, task.domain(ANY_BINS), classes, noise=noise, bits=options.bits)
+    guess = predicted_pairs(task, noise=noise, bits=options.bits)
     rounds = options.rounds if isinstance(options.rounds, int) else guess.best_rounds(task.records, spent)
     bits = _bits(task, options.bits, spent / rounds) if noise == "laplace" else options.bits
     query = PairsQuery(
         task.rows(ANY_BINS), task.measure, bool(classes), epsilon, delta, options.design, rounds, noise, bits
     )
     query.program(rounds)  # refuses noise that cannot be drawn
-    check_served(task.terms, query)
-    return PeoplesPairs(task, query, ANY_BINS, guess)
-
-
-def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:
-    if noise == "laplace":
-        if isinstance(privacy, ApproxDP):
-            return privacy.epsilon, privacy.delta
-        raise UnsupportedError(
-            "Laplace noise that two people draw inside a circuit is cut off far out, which requires a delta; give "
-            "one, for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
-        )
-    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    return pure.epsilon, Fraction(0)
+    return PeoplesPairs(task, task.served(query), ANY_BINS, guess)
 
 
 def _bits(task: MeanTask, most: int, epsilon: float) -> int:

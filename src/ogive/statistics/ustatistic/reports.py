@@ -18,7 +18,8 @@ from ogive.core.parameters import one_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels import AbsoluteDifference, Greater
 from ogive.kernels.base import Kernel, column_nodes, widths
-from ogive.kernels.tuples import TripleTable, of_triples, vus, vus_extremes
+from ogive.kernels.numbers import corrected
+from ogive.kernels.tuples import TripleTable, excess, multinomial, vus, vus_extremes
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.local.base import Oracle
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS, Composition, NodeReport, Split, design_tree
@@ -26,7 +27,7 @@ from ogive.local.values import rounded
 from ogive.noise import KeyedSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, check_privacy
 from ogive.queries import Answer, ReportsQuery
-from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic import means, trees
 from ogive.statistics.ustatistic.base import (
     ANY_BINS,
     BinnedMethod,
@@ -35,35 +36,16 @@ from ogive.statistics.ustatistic.base import (
     MethodOptions,
     ShapeMeans,
     best,
-    best_bins,
-    check_served,
-    check_simple,
-    farthest,
-    of_classes,
 )
 from ogive.statistics.ustatistic.laws import check_pairwise, law_of
-from ogive.statistics.ustatistic.means import Means, corrected, on_simplex
-from ogive.statistics.ustatistic.trees import (
-    VARIANTS,
-    Sizes,
-    Variant,
-    auc,
-    check_a,
-    check_prune,
-    error_bound,
-    expected_noise,
-    lost_bound,
-    prunes,
-    threshold_of,
-)
+from ogive.statistics.ustatistic.means import Means, on_simplex
+from ogive.statistics.ustatistic.trees import VARIANTS, Sizes, Variant
 
 ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
 
-MOST_SYMBOLS = 1 << 10
-"""Most symbols of a pair matrix that bins which nobody named are refined to."""
-
-# of the roundings of imagined records
-_SEED = 0x726F756E
+LARGEST = 4096  # most classes times bins of a surface: chains of ten classes then take 130 MB
+MOST_SYMBOLS = 1 << 10  # of a pair matrix to which bins that nobody named are refined
+_SEED = 0x726F756E  # of the roundings of imagined records
 
 
 def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
@@ -91,12 +73,6 @@ class OneReport(MeanMethod):
     @property
     def name(self) -> str:
         return str(self.inner.name)
-
-
-def _served(task: MeanTask, bins: int, oracle: Oracle) -> ReportsQuery:
-    query = ReportsQuery(task.rows(bins), oracle, task.rounding)
-    check_served(task.terms, query)
-    return query
 
 
 class Reports(OneReport, BinnedMethod):
@@ -128,9 +104,8 @@ class Reports(OneReport, BinnedMethod):
         return float(errors.randomization[0, 0] + bias)
 
     def means(self, answer: Answer) -> Means:
-        reach = farthest(self.task, self.domain, self.matrices)
         means_of = means.means if self.task.classes is None else means.two_sample_means
-        return self._within_reach(means_of(self.oracle, answer.values, self.matrices, reach), reach)
+        return self._within_reach(means_of(self.oracle, answer.values, self.matrices, self.reach))
 
 
 # --- Means over triples
@@ -184,7 +159,7 @@ def by_oracle(task: MeanTask, name: str) -> MeanMethod:
     measure, classes = task.measure, task.number_of_classes
     kind: type[Reports | Surface] = Reports
     most = MOST_SYMBOLS
-    if of_classes(measure):
+    if task.tuples == "classes":
         if not classes or len(measure.kernels) != 1:
             raise ParameterError(f"{measure.name} is no volume under one ROC surface of public classes")
         if task.rounding != "simple":
@@ -194,8 +169,8 @@ def by_oracle(task: MeanTask, name: str) -> MeanMethod:
                 f"{measure.name} counts one of the orders of scores in one bin, so matrix must be average"
             )
         kind, most = Surface, min(MOST_SYMBOLS, LARGEST // classes)
-    elif of_triples(measure):
-        check_simple(task, name)
+    elif task.tuples == "triples":
+        task.check(name)
         if name != RandomizedResponse.name:
             raise ParameterError(
                 f"a mean over triples is read off responses of krr only; use `method='krr'`, not {name}"
@@ -203,7 +178,7 @@ def by_oracle(task: MeanTask, name: str) -> MeanMethod:
         if len(measure.kernels) != 1:
             raise ParameterError("a kernel of three records is measured alone")
         oracle = _oracle_of(task, name, task.domain(ANY_BINS).size)
-        return TripleReports(task, _served(task, ANY_BINS, oracle), ANY_BINS)
+        return TripleReports(task, task.reports(ANY_BINS, oracle), ANY_BINS)
 
     def make(bins: int) -> Reports | Surface:
         size = task.domain(bins).size
@@ -212,9 +187,9 @@ def by_oracle(task: MeanTask, name: str) -> MeanMethod:
         else:
             check_pairwise(size)
         inner = _oracle_of(task, name, size)
-        return kind(task, _served(task, bins, PublicClasses(inner, classes) if classes else inner), bins)
+        return kind(task, task.reports(bins, PublicClasses(inner, classes) if classes else inner), bins)
 
-    return best_bins(make, task.columns, most=most, powers=name == HaarOracle.name)
+    return task.best_bins(make, most=most, powers=name == HaarOracle.name)
 
 
 def _oracle_of(task: MeanTask, name: str, size: int) -> Oracle:
@@ -229,64 +204,14 @@ def _oracle_of(task: MeanTask, name: str, size: int) -> Oracle:
     return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")
 
 
-# --- Exact variance of the volume
-#
-# The volume is a sum over chains of bins, one of each class, that never fall; m classes in a row in one bin weigh 1/m!.
-# Its square is a sum over pairs of chains, which are followed class by class, by their bin and how many classes in a
-# row that were in it; what the means alone give is left out at every step, so that nothing cancels.
-# Time is O(K^3 k^2). Source: docs/proofs/hierarchy.md.
-
-LARGEST = 4096
-"""Most classes times bins: chains of ten classes then take 130 MB."""
-
-
-def excess(means: Float64, covariances: Sequence[Float64]) -> float:
-    """Mean of the squared volume of independent histograms less the squared volume of their means, shape (K, k).
-
-    With the covariances of histograms, shape (k, k) each, it is the variance of the volume; with unbiased histograms
-    and negated covariances, on average, the squared volume of the true shares less that of the histograms.
-    """
-    bins = means.shape[1]
-    # products of the means along one chain, and what covariances add to them along two
-    chain, pair = np.ones((1, bins)), np.zeros((1, bins, 1, bins))
-    for number, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-        if number:
-            chain = _advanced(chain)
-            pair = _advanced(_advanced(pair).transpose(2, 3, 0, 1))
-        pair = pair * (np.outer(mean, mean) + covariance)[:, None]
-        pair += np.multiply.outer(chain, chain) * covariance[:, None]
-        chain = chain * mean
-    return float(pair.sum())
-
-
-def multinomial(shares: Float64, records: float) -> Float64:
-    """Covariance of the shares of this many records that are drawn from a distribution, shape (k, k)."""
-    return (np.diag(shares) - np.outer(shares, shares)) / records
-
-
-def _advanced(chains: Float64) -> Float64:
-    """Chains, shape (runs, k, ...), before their next class: it starts a new bin above, or joins the others."""
-    started = np.zeros_like(chains[:1])
-    started[0, 1:] = np.cumsum(chains.sum(axis=0), axis=0)[:-1]
-    rows = np.arange(2, len(chains) + 2).reshape(-1, *(1,) * (chains.ndim - 1))
-    return np.concatenate([started, chains / rows])
-
-
-# --- The volume from reports
-#
-# Every term of the volume takes one bin of each class, and classes are different people, so unbiased histograms of the
-# classes give an unbiased volume, and the covariances of these histograms its exact variance.
+# --- The volume from reports: of unbiased histograms of the classes, with the covariances of these
 
 
 def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> Means:
     """Estimate the volume under the ROC surface of two or more public classes.
 
-    Its covariance is the unbiased estimate of it, or that at the nearest possible histograms where it is larger.
-
-    Args:
-        oracle: `PublicClasses` over "krr", "unary" or "haar"; classes in the order that scores should have.
-        sums: Of reports, of the oracle's shape.
-        wide: Which bins hold more than one score, shape (k,); None if no bin does.
+    Its covariance is the unbiased estimate of it, or that at the nearest possible histograms where it is larger. `wide`
+    says which bins hold more than one score, shape (k,).
     """
     if not isinstance(oracle, PublicClasses) or oracle.classes < 2:
         raise ParameterError("a volume under the ROC surface needs reports of two or more public classes")
@@ -389,8 +314,8 @@ class HierarchyAuc(MethodOptions):
         among(self.variant, "variant", VARIANTS)
         among(self.split, "split", SPLITS)
         among(self.nodes, "nodes", NODES)
-        check_a(self.a)
-        check_prune(self.prune)
+        trees.check_a(self.a)
+        trees.check_prune(self.prune)
         if self.prune is False and (self.variant, self.a) != ("half", "auto"):
             raise ParameterError(
                 "`variant` and `a` are for discarded nodes, and `prune=False` discards none; leave them out"
@@ -436,7 +361,7 @@ class HierarchyAuc(MethodOptions):
 
     def sizes(self, oracle: TreeOracle, positives: int, negatives: int, ties: str = "half") -> Sizes:
         """The quantities on which bounds depend, for the expected number of reports on each level."""
-        v, w = (max(each.most for each in expected_noise(oracle, size)) for size in (positives, negatives))
+        v, w = (max(each.most for each in trees.expected_noise(oracle, size)) for size in (positives, negatives))
         return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
 
     def threshold(self, sizes: Sizes) -> float | None:
@@ -445,8 +370,8 @@ class HierarchyAuc(MethodOptions):
         Raises:
             ParameterError: there are too many nodes to refine all.
         """
-        a = threshold_of(sizes, self.a)
-        return a if prunes(sizes, a, self.prune) else None
+        a = trees.threshold_of(sizes, self.a)
+        return a if trees.prunes(sizes, a, self.prune) else None
 
     def bound(
         self,
@@ -485,7 +410,7 @@ class HierarchyAuc(MethodOptions):
             raise ParameterError("a bound needs the number of children of a node; name it, for example `branching=2`")
         oracle = self.oracle(bins, check_privacy(privacy), branching=self.branching)
         sizes = self.sizes(oracle, positives, negatives, ties)
-        return error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
+        return trees.error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
 
 
 DEFAULTS = HierarchyAuc()
@@ -512,9 +437,9 @@ class Hierarchical(OneReport):
         half = max(1, self.task.records // 2)
         sizes = self.options.sizes(self.tree, half, half, self._ties)
         threshold = self.options.threshold(sizes)
-        linear, products = np.mean([self._variances(shape, half) for shape in self.shapes], axis=0).tolist()
-        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in self.shapes]))
-        return float(bias + linear + (products if threshold is None else lost_bound(sizes, threshold)))
+        linear, products = np.mean([self._variances(shape, half) for shape in self.task.shapes], axis=0).tolist()
+        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in self.task.shapes]))
+        return float(bias + linear + (products if threshold is None else trees.lost_bound(sizes, threshold)))
 
     def _bias(self, shape: ShapeMeans) -> float:
         """How far rounding to leaves moves the area, with pairs in one leaf counted half."""
@@ -530,7 +455,7 @@ class Hierarchical(OneReport):
         """Sums over nodes of squared counts of one class times variances of the other, and of products of variances."""
         tree, held = self.tree, [counts * (records / counts.sum()) for counts in self._leaves(shape)]
         linear = products = 0.0
-        for level, noise in enumerate(expected_noise(tree, records)):
+        for level, noise in enumerate(trees.expected_noise(tree, records)):
             size = tree.branching ** (tree.levels - level - 1)
             x, y = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in held)
             v, w = noise.at(x), noise.at(y)
@@ -552,7 +477,7 @@ class Hierarchical(OneReport):
 
     def means(self, answer: Answer) -> Means:
         form: dict[str, Any] = {name: getattr(self.options, name) for name in ("a", "prune", "variant")}
-        result = auc(self.oracle, answer.values, ties=self._ties, **form)
+        result = trees.auc(self.oracle, answer.values, ties=self._ties, **form)
         moved = result.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
         classes = (result.sizes.negatives, result.sizes.positives)
         variance, sampling = np.array([[result.variance]]), np.array([[result.sampling_variance]])
@@ -596,4 +521,4 @@ def _hierarchical(task: MeanTask, options: HierarchyAuc, branching: int) -> Hier
         raise ParameterError(
             f"reports about {tree.size} bins cannot be added up in memory; take at most {branching**tree.tallied}"
         )
-    return Hierarchical(task, _served(task, bins, PublicClasses(tree, task.classes.size)), bins, options)
+    return Hierarchical(task, task.reports(bins, PublicClasses(tree, task.classes.size)), bins, options)

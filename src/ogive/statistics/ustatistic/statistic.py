@@ -20,7 +20,6 @@ from ogive.core.parameters import completed, one_of, written_fields
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import Measure
-from ogive.kernels.tuples import of_triples
 from ogive.local.values import ROUNDINGS, Rounding
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, PairsQuery, Query, RowValues
@@ -36,8 +35,6 @@ from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 from ogive.statistics.ustatistic.means import Means
 from ogive.statistics.ustatistic.pairs import Paired, paired
 from ogive.statistics.ustatistic.reports import ORACLES, HierarchyAuc, by_oracle, hierarchical
-
-AUTO = "auto"
 
 Columns: TypeAlias = Any  # a name or the column itself, several of them, or a `Domain`
 BoundsOfEach: TypeAlias = Any  # a smallest and a largest value for all columns, or such pairs in order or by name
@@ -64,10 +61,8 @@ _PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction
 def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
     """The named method, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
-    Of a curator's methods those that round values compete only where no other fits: how far rounding moves the value
-    depends on the records, so an interval that is right for all of them is wide.
-
-    Clipped degrees are chosen where they err less than the best of the others on every reference shape.
+    Of a curator's methods those that round values compete only where no other fits: an interval that is right for all
+    records is wide. Clipped degrees must err less than the best of the others on every reference shape.
     """
     if not task.terms.private:
         return exact(task)
@@ -81,7 +76,7 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
         return paired(task)
     if owners_answer(task.terms):
         return best(partial(make, task) for make in BY_OWNERS.values())
-    if of_classes(task.measure) or of_triples(task.measure):
+    if task.tuples != "pairs":
         return kernels(task)
     if not task.exactly_binned:
         with suppress(*DOES_NOT_FIT):
@@ -170,7 +165,7 @@ class Ustatistic:
     kernel: Any = "gini"
     _: KW_ONLY
     bounds: BoundsOfEach = None
-    bins: BinsOfEach = AUTO
+    bins: BinsOfEach = "auto"
     grid: GridOfEach = "linear"
     categories: CategoriesOfEach = None
     positive: LabelValue | tuple[LabelValue, ...] = 1
@@ -237,7 +232,9 @@ class Ustatistic:
         _check_number(self.measure, names)
         last = given[-1]
         if labeled and isinstance(last, str) and not of_classes(self.measure):
-            last = _described_label(last, self.positive, self.negative)
+            ones, others = as_values(self.positive), as_values(self.negative)
+            assert ones is not None
+            last = Label(last, ones, (0,) if others is None and ones == (1,) else others)
         else:
             labels = names[-1] if labeled else None
             public = self.public_labels is not False
@@ -460,7 +457,7 @@ def _described_columns(statistic: Ustatistic, names: Sequence[str]) -> list[Desc
                 f"say which values of column {quoted(name)} are possible, for example `bounds=(0, 120)` or "
                 "`categories=('a', 'b')`; both are public, never read from records"
             )
-        left_open = bins is None or bins == AUTO
+        left_open = bins is None or bins == "auto"
         free = left_open and kind in ("linear", "geometric")
         if left_open:
             bins = 2 if free else 1  # other grids have bins of their own
@@ -524,9 +521,7 @@ def _check_number(measure: Measure, names: Sequence[str]) -> None:
 
 
 def _classes_of(given: Sequence[Any], categories: Any) -> int:
-    if not given:
-        return _FEWEST
-    last = given[-1]
+    last = given[-1] if given else None
     if isinstance(last, str):
         listed = _of_list(categories, last)
         if listed is None and len(given) == 2:
@@ -537,14 +532,6 @@ def _classes_of(given: Sequence[Any], categories: Any) -> int:
         return _FEWEST if listed is None else len(listed)
     column = last.column if isinstance(last, Described) else last
     return column.size if isinstance(column, Label | Categories) else _FEWEST
-
-
-def _described_label(name: str, positive: Any, negative: Any) -> Label:
-    ones, others = as_values(positive), as_values(negative)
-    assert ones is not None
-    if others is None and ones == (1,):
-        others = (0,)
-    return Label(name, ones, others)
 
 
 def _check_no_label(name: str | None, measure: Measure, positive: Any, negative: Any, *, public: bool) -> None:

@@ -1,8 +1,6 @@
-"""The AUC from randomized reports about the nodes of a tree over scores.
+"""The AUC from randomized reports about the nodes of a tree over scores, whose classes are public.
 
-Labels are public, scores are not. Every owner says, noisily, in which node of one level of a tree over the scores it
-is; the noisy trees of the two classes are walked together, level by level, and pairs are counted where they part.
-
+The noisy trees of the two classes are walked together, level by level, and pairs are counted where they part.
 Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected.
 """
 
@@ -26,7 +24,6 @@ from ogive.local.tree import TreeOracle
 # --- How far off an AUC from two noisy trees may be, whatever the scores, and which nodes to look into, therefore
 #
 # Proofs, with the formulas: docs/proofs/hierarchy.md.
-#
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, Theorem 3 and Corollaries 4 and 5, corrected.
 
 Variant = Literal["half", "zero"]
@@ -178,8 +175,7 @@ class NodeNoise:
 # A level of 2^20 nodes or fewer is added up as reports come in and transformed once. Of a larger one reports stay as
 # they are, and the nodes that are looked into are counted, or the level is transformed where that is less work.
 
-LARGEST_TRANSFORM = 1 << 26
-"""Longest level that is transformed: 512 MB."""
+LARGEST_TRANSFORM = 1 << 26  # the longest level that is transformed: 512 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,17 +317,12 @@ def _noise(inner: TreeOracle, records: int, factors: list[float]) -> tuple[NodeN
 
 # --- Down two noisy trees, level by level
 #
-# Of a node with b children, whose counts are x in the one tree and y in the other, a bilinear form x'My is added: one
-# for every pair of children in the right order where its children are looked into (and one half for ties, in leaves),
-# and a half for every pair where they are not. With unbiased x and y of variances v and w, so is x'My, and
-#
-#     sum_j w_j (M'x)_j^2 + sum_i v_i (My)_i^2 - sum_ij M_ij^2 v_i w_j
-#
-# is unbiased for its variance. Whether a node is looked into depends on its own level's counts alone, and what it adds
-# on its children's, so nothing is selected for being large.
+# Of a node whose children have counts x in the one tree and y in the other, x'My is added: one for every pair of
+# children in the right order where its children are looked into (and one half for ties, in leaves), and a half for
+# every pair where they are not. Whether a node is looked into depends on its own level's counts alone, and what it
+# adds on its children's, so nothing is selected for being large. Variances: docs/proofs/hierarchy.md.
 
-MOST_NODES = 1 << 23
-"""Most nodes of one level that are looked into."""
+MOST_NODES = 1 << 23  # of one level, that are looked into
 
 
 @dataclass(frozen=True)
@@ -409,11 +400,8 @@ _LARGEST_A = 1e6
 class HierarchicalAuc:
     """An AUC, the variance of its randomization, and what was not looked into.
 
-    Fields:
-        bias_bound: Root of a bound of the mean squared error of nodes that were not looked into; 0 if all were.
-        discarded_share: Estimate of the share of all pairs that are in such nodes; may be below 0.
-        a: Threshold; None if all nodes were looked into.
-        shared: Whether every report answers all levels, so that levels count the same records.
+    `bias_bound` is the root of a bound of the mean squared error of nodes that were not looked into, `discarded_share`
+    an estimate of the share of pairs there; `shared` says whether levels count the same records.
     """
 
     value: float
@@ -494,17 +482,11 @@ def auc_of_trees(
     pruned = prunes(sizes, threshold, prune)
     result = walk(positive, negative, a=threshold if pruned else None, variant=variant, ties=ties)
     bias = lost_bound(sizes, threshold) if pruned else 0.0
-    return HierarchicalAuc(
-        value=result.pairs / sizes.pairs,
-        variance=max(0.0, result.least, result.variance) / sizes.pairs**2,
-        bias_bound=math.sqrt(bias),
-        discarded_share=result.discarded_pairs / sizes.pairs,
-        recursed=result.recursed,
-        discarded=result.discarded,
-        a=threshold if bias else None,
-        sizes=sizes,
-        shared=shared,
-    )
+    value, share = result.pairs / sizes.pairs, result.discarded_pairs / sizes.pairs
+    variance = max(0.0, result.least, result.variance) / sizes.pairs**2
+    a = threshold if bias else None
+    nodes = result.recursed, result.discarded
+    return HierarchicalAuc(value, variance, math.sqrt(bias), share, *nodes, a, sizes, shared)
 
 
 def sizes_of(positive: ReportTree, negative: ReportTree, variant: str = "half", ties: str = "half") -> Sizes:

@@ -18,7 +18,6 @@ from ogive.statistics.confidence import TARGETS
 from ogive.statistics.significance import brief, sentence
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate, tests_alone
 
-_AUC = "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 is perfect."
 _READ = {
     "gini": "The mean distance of two records.",
     "gini_coefficient": "0 if all records are equal, close to 1 if few records have almost everything.",
@@ -29,8 +28,8 @@ _READ = {
     "orders.",
     "kendall_b": "Kendall's tau, corrected for ties in each column.",
     "gamma": "Kendall's tau over the pairs that are tied in neither column.",
-    "auc": _AUC,
-    "auc_private": _AUC,
+    "auc": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 is "
+    "perfect.",
     "vus": "The probability that the scores of one record of each class are in the order of the classes.",
 }
 
@@ -77,12 +76,15 @@ class UstatisticEstimateView(View):
             rows.append(("note", "with probability 0.001 at most a frequent value was clipped, and pairs are too few"))
         if estimate.clipped:
             rows.append(("note", "a mean was set to the nearest possible value"))
-        rows.append(("error", f"{estimate.total_error:.3g} ({self._parts})"))
+        errors = [f"{name} {'at most ' * most}{value:.3g}" for name, value, most in self._errors]
+        known = estimate.sampling_is_included or estimate.sampling_error is not None
+        if not known:
+            errors.insert(1, "sampling not known")
+        rows.append(("error", f"{estimate.total_error:.3g} ({', '.join(errors)})"))
         if estimate.quantization > 0 and estimate.bins:
             rows.append(("rounding", f"to {self._bins} bins"))
             if estimate.quantization > estimate.standard_error:
                 rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
-        known = estimate.sampling_is_included or estimate.sampling_error is not None
         of = "the population" if known else "these records"
         rows.append((f"{100 * estimate.confidence_level:.6g} % CI", f"{_between(ends)} for {of}"))
         if estimate.private and estimate.sampling_error is not None:
@@ -107,13 +109,6 @@ class UstatisticEstimateView(View):
         if estimate.quantization > 0:
             parts.append(("rounding", estimate.quantization, True))
         return parts
-
-    @property
-    def _parts(self) -> str:
-        texts = [f"{name} {'at most ' * most}{value:.3g}" for name, value, most in self._errors]
-        if self.estimate.sampling_error is None and not self.estimate.sampling_is_included:
-            texts.insert(1, "sampling not known")
-        return ", ".join(texts)
 
     @property
     def _bins(self) -> str:
@@ -184,8 +179,8 @@ class UstatisticEstimateView(View):
         estimate = self.estimate
         tuples = "triples" if any(mean.kernel == TripleTable.name for mean in estimate.means) else "pairs"
         parts: list[Html | str] = [f"One number about {tuples} of records, computed from {self.subject}."]
-        if estimate.kernel in _READ:
-            parts.append(_READ[estimate.kernel])
+        kernel = "auc" if estimate.kernel == "auc_private" else estimate.kernel
+        parts += [_READ[kernel]] if kernel in _READ else []
         if estimate.method == "degrees":
             parts.append(fine(_CLIPPED))
         if estimate.clipped:

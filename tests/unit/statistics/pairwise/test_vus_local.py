@@ -8,13 +8,14 @@ from helpers.scope import size
 
 from ogive.errors import DataError, ParameterError
 from ogive.kernels import vus, vus_extremes
+from ogive.kernels.tuples import excess, multinomial
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.noise import KeyedSource
 from ogive.statistics.ustatistic import means
 from ogive.statistics.ustatistic import means as predicted
 from ogive.statistics.ustatistic.laws import law_of
-from ogive.statistics.ustatistic.reports import excess, multinomial, shares, volume
 from ogive.statistics.ustatistic.reports import predicted_volume as predicted_variance
+from ogive.statistics.ustatistic.reports import shares, volume
 
 ORACLES = [RandomizedResponse, UnaryOracle, HaarOracle]
 
