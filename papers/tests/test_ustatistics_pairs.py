@@ -14,7 +14,7 @@ from ogive.accounting import per_report_epsilon
 from ogive.crypto.circuits import Builder, LaplaceLaw, ResponseLaw, Unsigned, arrange, evaluate, separate
 from ogive.crypto.circuits.arithmetic import kendall
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_ternary, uniform_bits
-from ogive.pairs import ResponseNoise, expected, fixed_records
+from ogive.pairs import Overlaps, ResponseNoise, fixed_records
 from ogive_papers.ustatistics import all_pairs, kendall_pairs, ratings
 from ogive_papers.ustatistics.kendall_pairs import (
     ALL,
@@ -205,7 +205,7 @@ def test_every_round_of_a_tournament_gets_its_part_of_epsilon(generator):
     response = ResponseNoise(VALUES, tuple(by_value / by_value.sum()))
     room = 5 * squares.std(ddof=1) / math.sqrt(squares.size)
     for own, fits in ((0.8, True), (4.0, False), (0.4, False)):
-        predicted = known.variance(expected.round_robin(41, 5)) + response.variance(own) / 100
+        predicted = known.variance(Overlaps.round_robin(41, 5)) + response.variance(own) / 100
         assert (abs(squares.mean() - predicted) < room) == fits
 
 

@@ -50,8 +50,8 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
         start_spark()
     simulate_little(monkeypatch, but=("statistics.calibration.simulated.TESTED",))  # a page says what p-value is found
     if not is_everything():  # means of functions over cells are of fewer points, and plans of fewer rehearsals
-        monkeypatch.setattr("ogive.kernels.cells._EVALUATIONS", 1 << 19)
-        monkeypatch.setattr("ogive.kernels.cells._SLOW_EVALUATIONS", 1 << 14)
+        monkeypatch.setattr("ogive.kernels.base._EVALUATIONS", 1 << 19)
+        monkeypatch.setattr("ogive.kernels.base._SLOW_EVALUATIONS", 1 << 14)
         monkeypatch.setattr(plan, "_SHAPES", plan.Shapes(plan.EVERY.names[::4], runs=1))
     monkeypatch.chdir(tmp_path)
     logger = logging.getLogger("ogive")

@@ -1,6 +1,6 @@
 """Closed forms that the paper prints, against which the bounds of the package are held.
 
-Source: Bell, Bellet, Gascon and Kulkarni 2020, Corollaries 1, 4 and 5.
+Source: Bell, Bellet, Gascon and Kulkarni 2020, Theorem 3 and Corollaries 1, 4 and 5.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import math
 
 from scipy.optimize import brentq
 
-from ogive.statistics.ustatistic.trees import closed_form_a
+from ogive.core.checks import among
+from ogive.statistics.ustatistic.trees import TIES, VARIANTS, closed_form_a
 
 
 def closed_form_bins(records: int, epsilon: float, lipschitz: float = 1.0) -> float:
@@ -23,6 +24,37 @@ def root_a(positives: int, negatives: int, c: float, levels: int) -> float:
     target = 21 * math.sqrt(2 * n * c * levels) / (8 * fewer)
     root = brentq(lambda x: x * (x - 1) ** 2 - target, 1.0, 2.0 + target ** (1 / 3) + math.sqrt(target), xtol=1e-14)
     return float(root) ** 2
+
+
+def boxed_bound(
+    positives: int,
+    negatives: int,
+    c: float,
+    levels: int,
+    a: float,
+    *,
+    variant: str = "half",
+    ties: str = "half",
+    constants: str = "corrected",
+) -> float:
+    """The bound for two children and v = c n levels in closed form, with B simplified.
+
+    Source: Theorem 3.
+    """
+    among(constants, "constants", ("corrected", "paper"))
+    among(variant, "variant", VARIANTS)
+    among(ties, "ties", TIES)
+    n, fewer = positives + negatives, min(positives, negatives)
+    wide = math.sqrt(2 * n * c * levels) / (math.sqrt(a) - 1)
+    extra = 1 / levels if ties == "half" and constants == "corrected" else 0.0
+    linear = (2 + extra / 2) * n
+    if variant == "zero":
+        inner = linear + (8 * a + 2) * fewer + (1 + extra / 2) * wide
+    elif constants == "paper":
+        inner = linear + (4 * a + 1) * fewer + 21 * wide
+    else:
+        inner = linear + (4 * a + 1) * fewer + (16 * a + 9 + extra / 2) * wide
+    return c * levels**2 * inner / (positives * negatives)
 
 
 def corollary_bound(

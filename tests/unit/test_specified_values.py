@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.conditional import conditional
-from helpers.paper_bounds import root_a
+from helpers.paper_bounds import boxed_bound, root_a
 from helpers.trees import ArrayTree
 
 import ogive
@@ -27,7 +27,6 @@ from ogive.statistics.ustatistic.means import hoeffding
 from ogive.statistics.ustatistic.trees import (
     NodeNoise,
     auc_of_trees,
-    boxed_bound,
     closed_form_a,
     mse_bound,
     node_noise,

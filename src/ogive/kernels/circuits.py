@@ -32,8 +32,7 @@ from ogive.crypto.circuits.arithmetic import (
     square,
 )
 from ogive.errors import ParameterError, UnsupportedError, plain
-from ogive.kernels.base import Kernel, Scale, step, steps
-from ogive.kernels.cells import ends, trial_points
+from ogive.kernels.base import Kernel, Scale, ends, step, steps, trial_points
 from ogive.kernels.function import FunctionKernel
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 from ogive.kernels.ranks import Equal, Greater, ScoreOrder, SignProduct, Untied
@@ -148,8 +147,8 @@ def kernel_circuit(kernel: Kernel, columns: Domain) -> KernelCircuit:
 
 
 @lru_cache(maxsize=64)
-def _kernel_circuit(asked: tuple[Kernel, Domain]) -> KernelCircuit:
-    kernel, columns = asked
+def _kernel_circuit(key: tuple[Kernel, Domain]) -> KernelCircuit:
+    kernel, columns = key
     if isinstance(kernel, FunctionKernel) and kernel.circuit is not None:
         return _of_function(kernel, columns)
     result = WIRINGS.get(type(kernel))
@@ -204,15 +203,15 @@ def _check_agreement(result: KernelCircuit, circuit: Circuit, entries: Entries) 
     left, right = (np.repeat(points, len(points), axis=0), np.tile(points, (len(points), 1)))
     outputs = evaluate(circuit, entries.of(left), entries.of(right))
     scale = result.scale(entries.bits)
-    said = float(scale.zero) + float(scale.unit) * separate(circuit.outputs, outputs)["value"]
+    inside = float(scale.zero) + float(scale.unit) * separate(circuit.outputs, outputs)["value"]
     expected = kernel(entries.rounded(left), entries.rounded(right))
     # steps that the circuit of a function may be off, for divisions and the like
     near = (4 if result.wholes is None else 0.25) * float(scale.unit)
-    wrong = np.flatnonzero(np.abs(said - expected) > near)
+    wrong = np.flatnonzero(np.abs(inside - expected) > near)
     if wrong.size:
         place = int(wrong[0])
         raise ParameterError(
-            f"the circuit of {kernel.name} says {said[place]:.6g} where the function says {expected[place]:.6g}, of "
+            f"the circuit of {kernel.name} says {inside[place]:.6g} where the function says {expected[place]:.6g}, of "
             f"{left[place].tolist()} and {right[place].tolist()}"
         )
 

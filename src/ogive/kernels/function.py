@@ -22,8 +22,21 @@ import numpy as np
 from ogive.columns import Domain
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, plain, quoted
-from ogive.kernels.base import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
-from ogive.kernels.cells import Celled, are_points, boxes, near_points, sampled_means, symmetrized, trial_points
+from ogive.kernels.base import (
+    BITS,
+    Celled,
+    Scale,
+    are_points,
+    blocked_mean,
+    boxes,
+    near_points,
+    paired_rows,
+    rounded_scale,
+    rounded_sum,
+    sampled_means,
+    symmetrized,
+    trial_points,
+)
 
 _SPOTS = 6
 _LONGEST_TEXT = 200

@@ -19,14 +19,18 @@ from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import truth
 from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError, quoted
-from ogive.kernels.base import Kernel, Measure, Value
-from ogive.kernels.cells import ends
+from ogive.kernels.base import Kernel, Measure, Value, ends
 from ogive.kernels.function import FunctionKernel
-from ogive.kernels.losses import ClusteringLoss, MetricLoss, RankingLoss
-from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
+from ogive.kernels.numbers import (
+    AbsoluteDifference,
+    ClusteringLoss,
+    HalfSquare,
+    MetricLoss,
+    PairMeanKernel,
+    RankingLoss,
+)
 from ogive.kernels.ranks import Equal, Greater, ScoreOrder, SignProduct, Untied
-from ogive.kernels.surface import InOrder
-from ogive.kernels.triples import TripleTable
+from ogive.kernels.tuples import InOrder, TripleTable
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Kernels that compare, and exact counts of pairs: signs (Kendall), greater (AUC), ties and equality.
+"""Kernels that compare: signs (Kendall), greater (AUC), ties and equality; exact counts of pairs and null variances.
 
 Kernels of order look at the order of values alone, so they jump and have no Lipschitz constant. Two different
 cells are always ordered; values of one wide cell are free, and equal with probability 0.
@@ -23,23 +23,22 @@ from ogive.kernels.base import (
     COUNTS,
     HALVES,
     SIGNS,
-    Scale,
-    check_records,
-    finite_rows,
-    paired_rows,
-    pairs_of,
-    split_classes,
-)
-from ogive.kernels.cells import (
     Indicator,
+    Kernel,
+    Scale,
     apart_extremes,
     around,
     check_count,
     check_label,
     check_points,
+    check_records,
     combined,
+    finite_rows,
+    paired_rows,
+    pairs_of,
     sign_extremes,
     signs,
+    split_classes,
     widths,
 )
 
@@ -451,3 +450,66 @@ class Equal(_Counted):
 
     def _count(self, rows: Float64) -> int:
         return tied(list(rows.T))
+
+
+# --- Variances of rank statistics if the null hypothesis holds, with what ties take off them
+#
+# P is the number of pairs in order of two classes (ties one half), and S concordant minus discordant pairs of two
+# columns. Ties only make both variances smaller. Formulas: docs/proofs/significance.md.
+#
+# Source:
+#     Lehmann 1975, Nonparametrics; Kendall 1970, Rank correlation methods.
+
+
+def tie_share(counts: Float64, records: float) -> float:
+    """What ties take off the variance of P as a share of it: sum (t^3 - t) / (n^3 - n)."""
+    tied = np.maximum(counts, 1.0)
+    return min(1.0, float(np.sum(tied**3 - tied)) / max(records**3 - records, 1.0))
+
+
+def in_order_variance(negatives: float, positives: float, ties: float = 0.0) -> float:
+    """Variance of P for two classes of these sizes; `ties` is the `tie_share`."""
+    return negatives * positives * (negatives + positives + 1) / 12 * (1 - ties)
+
+
+def kendall_variance(records: int, first: Float64 | None = None, second: Float64 | None = None) -> float:
+    """Variance of concordant minus discordant pairs; without runs of equal values where these are not given."""
+    n = float(records)
+    result = _runs(np.array([n])) / 18
+    if first is None or second is None:
+        return result
+    pairs = [float(np.sum(t * (t - 1))) / 2 for t in (first, second)]
+    triples = [float(np.sum(t * (t - 1) * (t - 2))) for t in (first, second)]
+    result -= (_runs(first) + _runs(second)) / 18
+    result += 2 * pairs[0] * pairs[1] / (n * (n - 1))
+    return result + (triples[0] * triples[1] / (9 * n * (n - 1) * (n - 2)) if n > 2 else 0.0)
+
+
+def null_variance(kernel: Kernel, rows: Float64, classes: Int64 | None) -> float | None:
+    """Variance of the mean of a kernel over pairs of these rows under the null hypothesis; None of other kernels.
+
+    Args:
+        kernel: Of Kendall's tau, or of an AUC in which ties count half.
+        rows: Columns of the kernel, shape (n, columns).
+        classes: The public class of each row, if there are classes.
+    """
+    n = len(rows)
+    pairs = n * (n - 1) / 2
+    if isinstance(kernel, SignProduct):
+        return kendall_variance(n, _sizes(rows[:, 0]), _sizes(rows[:, 1])) / pairs**2
+    if isinstance(kernel, Greater) and kernel.ties == "half" and classes is not None:
+        positives = float(np.count_nonzero(classes))
+        product = (n - positives) * positives
+        return in_order_variance(n - positives, positives, tie_share(_sizes(rows[:, 0]), n)) / product**2
+    if isinstance(kernel, ScoreOrder) and kernel.ties == "half":
+        positives = float(np.count_nonzero(rows[:, 1] == 1))
+        return in_order_variance(n - positives, positives, tie_share(_sizes(rows[:, 0]), n)) / pairs**2
+    return None
+
+
+def _runs(sizes: Float64) -> float:
+    return float(np.sum(sizes * (sizes - 1) * (2 * sizes + 5)))
+
+
+def _sizes(values: Float64) -> Float64:
+    return np.unique(values, return_counts=True)[1].astype(np.float64)

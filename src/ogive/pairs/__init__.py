@@ -12,7 +12,6 @@ from ogive.pairs.designs import (
     sampled_partners,
     with_replacement,
 )
-from ogive.pairs.expected import optimal_injections, optimal_pairs
 from ogive.pairs.variance import (
     DiscreteLaplaceNoise,
     FixedRecords,
@@ -24,6 +23,8 @@ from ogive.pairs.variance import (
     divisors,
     fixed_records,
     noise_variance,
+    optimal_injections,
+    optimal_pairs,
     overlaps,
     two_sample_overlaps,
 )

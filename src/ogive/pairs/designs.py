@@ -180,7 +180,7 @@ def with_replacement(users: int, pairs: int, *, seed: bytes) -> Design:
 
 
 def sampled_partners(users: int, partners: int, *, seed: bytes) -> Design:
-    """Every user draws so many partners, each on its own; how often a user is drawn by others is random.
+    """Every user draws `partners` partners, each on its own; how often a user is drawn by others is random.
 
     Users draw in random order, so that what is done pair by pair, such as `capped`, treats all alike.
 
@@ -226,7 +226,7 @@ def _partnered(users: int, first: Int64, draws: PublicDraws) -> Design:
 def injections(positive: Bool, rounds: int, *, seed: bytes) -> Design:
     """Independent random injections of the smaller class into the larger.
 
-    Users of the smaller class are in exactly so many pairs as there are rounds, those of the larger in a random number.
+    Users of the smaller class are in as many pairs as there are rounds, those of the larger in a random number.
 
     Args:
         positive: The public class of each user, shape (users,); positives are first in their pairs.
@@ -285,7 +285,7 @@ def _between(positive: Bool, small: Int64, large: Int64) -> Design:
 #
 # Those who are left without a partner meet each other. Nobody is in more pairs than they agreed to, which are those of
 # the first design, and a pair that was lost after it had begun counts as taken part in: what was seen of it cannot be
-# taken back.
+# undone.
 
 TRIES = 64
 """How often those who are left over are shuffled again, until they are paired or give up."""

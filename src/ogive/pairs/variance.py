@@ -3,17 +3,21 @@
 A mean over pairs varies with who the users happen to be. With independent users, two pairs without a common user are
 independent; two that share one have the covariance zeta1, the variance of the kernel's mean given one of its records;
 two of the same users have zeta2, the variance of the kernel. So the ordered pairs of pairs of both kinds are counted,
-in a design as it was drawn, or on average over all that can be drawn (`expected.py`).
+in a design as it was drawn, or on average over all that can be drawn: two uniform pairs are of the same users with the
+chance 1 / C and share exactly one with 2 (n - 2) / C, C being all pairs. Given any design the mean is unbiased, so that
+the average of variances is the variance.
 
 Between classes, sharing the first user and sharing the second are two different things.
 
 Source:
-    Blom, Some properties of incomplete U-statistics, Biometrika 1976; `ustatistics.md`, 7.2 and 7.4.
+    Blom, Some properties of incomplete U-statistics, Biometrika 1976; `ustatistics.md`, 7.2 and 7.4. Theorem 5 of Bell,
+    Bellet, Gascon and Kulkarni 2020 is `Overlaps.permutations`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -24,7 +28,7 @@ from numpy.typing import NDArray
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
-from ogive.pairs.designs import Design, pair_keys
+from ogive.pairs.designs import Design, most_rounds, pair_keys
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,43 @@ class Overlaps:
     def variance(self, zeta1: float, zeta2: float) -> float:
         """Variance of the unweighted mean, without noise."""
         return (float(self.one) * zeta1 + float(self.both) * zeta2) / self.pairs**2
+
+    @staticmethod
+    def round_robin(users: int, rounds: int) -> Overlaps:
+        """Of every tournament, not only on average; of an odd number of users one rests in each round."""
+        resting = rounds * (users % 2)
+        pairs = rounds * (users // 2)
+        squares = (users - resting) * rounds**2 + resting * (rounds - 1) ** 2
+        return Overlaps(pairs, Fraction(squares - 2 * pairs), Fraction(pairs))
+
+    @staticmethod
+    def permutations(users: int, rounds: int) -> Overlaps:
+        """On average over independent rounds: pairs of one round share nothing, pairs of two are uniform."""
+        pairs = rounds * (users // 2)
+        return _uniform(users, pairs, rounds * (rounds - 1) * (users // 2) ** 2)
+
+    @staticmethod
+    def with_replacement(users: int, pairs: int) -> Overlaps:
+        """On average over independent uniform pairs."""
+        return _uniform(users, pairs, pairs * (pairs - 1))
+
+    @staticmethod
+    def sampled_partners(users: int, partners: int) -> Overlaps:
+        """On average over independent partners of each user.
+
+        A user is drawn by others a binomial number of times, with mean `partners`; a pair is drawn again by the user
+        who drew it and by the one who was drawn.
+        """
+        pairs = users * partners
+        both = pairs + Fraction(pairs * (2 * partners - 1), users - 1)
+        drawn = partners * (1 - Fraction(1, users - 1))
+        return Overlaps(pairs, users * (4 * partners**2 + drawn) - 2 * both, both)
+
+    @staticmethod
+    def all_pairs(users: int) -> Overlaps:
+        """Of the complete U-statistic: Hoeffding's variance."""
+        pairs = users * (users - 1) // 2
+        return Overlaps(pairs, Fraction(2 * (users - 2) * pairs), Fraction(pairs))
 
 
 @dataclass(frozen=True)
@@ -72,6 +113,34 @@ class TwoSampleOverlaps:
         """
         shared = float(self.first) * sigma10 + float(self.second) * sigma01 + float(self.both) * sigma11
         return shared / self.pairs**2
+
+    @staticmethod
+    def injections(first: int, second: int, rounds: int) -> TwoSampleOverlaps:
+        """On average over independent injections between users of the first class and of the second."""
+        small, large = min(first, second), max(first, second)
+        turns = rounds * (rounds - 1)
+        pairs = rounds * small
+        again = Fraction(turns * small, large)
+        of_small, of_large = turns * small - again, again * (small - 1)
+        ends = (of_small, of_large) if first == small else (of_large, of_small)
+        return TwoSampleOverlaps(pairs, ends[0], ends[1], pairs + again)
+
+    @staticmethod
+    def balanced_injections(first: int, second: int, rounds: int) -> TwoSampleOverlaps:
+        """Of every such design, not only on average: nobody meets twice, and degrees differ by at most one."""
+        small, large = min(first, second), max(first, second)
+        pairs = rounds * small
+        less, more = divmod(pairs, large)
+        of_small = Fraction(small * rounds**2 - pairs)
+        of_large = Fraction((large - more) * less**2 + more * (less + 1) ** 2 - pairs)
+        ends = (of_small, of_large) if first == small else (of_large, of_small)
+        return TwoSampleOverlaps(pairs, ends[0], ends[1], Fraction(pairs))
+
+
+def _uniform(users: int, pairs: int, others: int) -> Overlaps:
+    """Each pair with itself, and `others` ordered pairs of uniform pairs."""
+    every = users * (users - 1) // 2
+    return Overlaps(pairs, Fraction(others * 2 * (users - 2), every), pairs + Fraction(others, every))
 
 
 def overlaps(design: Design) -> Overlaps:
@@ -113,9 +182,9 @@ def _squares(counts: Int64) -> int:
 #
 # Only who meets whom is drawn here. What stands above takes records for drawn too, which is right for an error against
 # what they were drawn from. An error against the statistic of these very records does not vary with them: pairs are
-# then taken out of finitely many, and two pairs without a common user are not independent but vary a little against
+# then drawn out of finitely many, and two pairs without a common user are not independent but vary a little against
 # each other. Whatever the design, places are given to users at random, so that any two pairs that share as many users
-# are any two such pairs; each kind has its one covariance, and the counts of `expected.py` say how often it occurs. All
+# are any two such pairs; each kind has its one covariance, and expected counts say how often it occurs. All
 # pairs together do not vary at all.
 #
 # Source:
@@ -144,7 +213,7 @@ class FixedRecords:
         """Variance of the unweighted mean over a random design's pairs, without noise.
 
         Args:
-            shared: On average over the designs that can be drawn, from `expected.py`.
+            shared: On average over the designs that can be drawn.
         """
         none = shared.pairs**2 - shared.one - shared.both
         total = float(none) * self.none + float(shared.one) * self.one + float(shared.both) * self.both
@@ -337,7 +406,7 @@ def divisors(design: Design, agreed: Int64 | None = None) -> Int64:
 
 
 def capped(design: Design, most: int) -> Design:
-    """The pairs that are among the first so many of both their users; nobody is in more.
+    """The pairs that are among the first `most` of both their users; nobody is in more.
 
     Args:
         design: Any.
@@ -347,8 +416,8 @@ def capped(design: Design, most: int) -> Design:
         ParameterError: `most` is below 1.
     """
     most = whole(most, "most", 1)
-    kept = (_place(design.pairs) < most).all(axis=1)
-    return Design(design.users, design.pairs[kept], design.between)
+    within = (_place(design.pairs) < most).all(axis=1)
+    return Design(design.users, design.pairs[within], design.between)
 
 
 def noise_variance(design: Design, epsilon: float, noise: PairNoise, agreed: Int64 | None = None) -> float:
@@ -371,3 +440,74 @@ def _place(pairs: Int64) -> Int64:
     place = np.empty(len(ends), dtype=np.int64)
     place[order] = np.arange(len(ends)) - start
     return place.reshape(-1, 2)
+
+
+# --- How many pairs each user should be in
+#
+# More pairs say more of the values, and each gets less of the epsilon. The search is over whole numbers, on the exact
+# formula, and complete: no design has less variance than all pairs, and the noise of the mean does not fall with the
+# rounds, so once both together exceed the best error no later one wins.
+#
+# Source:
+#     `ustatistics.md`, 7.3. With a kernel in [0, 1] and Laplace noise one pair is best up to epsilon = 4.
+
+
+def optimal_pairs(users: int, epsilon: float, zeta1: float, zeta2: float, noise: PairNoise) -> int:
+    """Rounds of a tournament with the least mean squared error.
+
+    Args:
+        users: At least 2.
+        epsilon: Of each user, divided by the rounds.
+        zeta1: Variance of the kernel's mean given one of its records.
+        zeta2: Variance of the kernel.
+        noise: Of each pair.
+
+    Raises:
+        ParameterError: a number is out of range.
+    """
+    users = whole(users, "users", 2)
+    return _least(
+        lambda rounds: Overlaps.round_robin(users, rounds).variance(zeta1, zeta2),
+        lambda rounds: noise.variance(epsilon / rounds) / (rounds * (users // 2)),
+        most_rounds(users),
+        Overlaps.all_pairs(users).variance(zeta1, zeta2),
+    )
+
+
+def optimal_injections(
+    first: int, second: int, epsilon: float, sigma10: float, sigma01: float, sigma11: float, noise: PairNoise
+) -> int:
+    """Rounds of balanced injections with the least mean squared error.
+
+    Args:
+        first: Users of the first class, at least 1.
+        second: Of the second, at least 1.
+        epsilon: Of each user; a round takes a share of it, of every pair's user of the smaller class.
+        sigma10: Variance of the kernel's mean given its first record.
+        sigma01: Given its second.
+        sigma11: Variance of the kernel.
+        noise: Of each pair.
+
+    Raises:
+        ParameterError: a number is out of range.
+    """
+    small = min(whole(first, "first", 1), whole(second, "second", 1))
+    large = max(first, second)
+
+    def sampling(rounds: int) -> float:
+        return TwoSampleOverlaps.balanced_injections(first, second, rounds).variance(sigma10, sigma01, sigma11)
+
+    return _least(sampling, lambda rounds: noise.variance(epsilon / rounds) / (rounds * small), large, sampling(large))
+
+
+def _least(sampling: Callable[[int], float], noise: Callable[[int], float], most: int, floor: float) -> int:
+    """The first number from 1 to `most` with the least sum; `noise` does not fall and `sampling` is above the floor."""
+    best, error = 1, sampling(1) + noise(1)
+    for rounds in range(2, most + 1):
+        noisy = noise(rounds)
+        if noisy + floor >= error:
+            break
+        result = sampling(rounds) + noisy
+        if result < error:
+            best, error = rounds, result
+    return best

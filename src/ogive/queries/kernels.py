@@ -42,9 +42,10 @@ from ogive.columns import Binning, Categories, Domain, Label
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.kernels import ScoreOrder, SignProduct, Untied, null_variance
+from ogive.kernels import ScoreOrder, SignProduct, Untied
 from ogive.kernels.base import MAX_BITS, Kernel, Measure
-from ogive.kernels.triples import of_triples
+from ogive.kernels.ranks import null_variance
+from ogive.kernels.tuples import of_triples
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
@@ -444,7 +445,7 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
             raise DataError(f"class {sizes.index(0)} of {self.classes} has no record; each class needs one")
         rows, labels = _parted(self.rows, sums, self.classes)
         means = [kernel.exact(rows, labels) for kernel in self.measure.kernels]
-        variance = null_variance.of_rows(self.measure.kernels[0], rows, labels)
+        variance = null_variance(self.measure.kernels[0], rows, labels)
         numbers = np.array([*means, *([] if variance is None else [variance])])
         return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
 

@@ -1,6 +1,6 @@
 """Noisy gradients of a ranking loss over all pairs of records, exact in whole numbers before noise is added.
 
-A curator adds noise to the gradient itself. In the local model owners send reports with noise, of which it is made.
+A curator adds noise to the gradient itself. In the local model owners send reports with noise, from which it follows.
 
 The loss of a pair of a positive record i and a negative record j is ln(1 + e^-m) of the margin m = w.x_i - w.x_j; pairs
 of one class have none. Its gradient is -h(m) (x_i - x_j) with h(m) = 1 / (1 + e^m) in [0, 1]. A score is rounded down
@@ -101,7 +101,7 @@ class Step:
     Fields:
         features: How many there are.
         radius: Bound of every record's norm, in units of 2^-12.
-        weights: Where the gradient is taken, multiples of 2^-16.
+        weights: Of the gradient, multiples of 2^-16.
         step: Number of the step, from 0.
     """
 
@@ -173,12 +173,12 @@ def gradient_loss(law: DiscreteGaussian, features: int) -> GaussianDP:
 
 
 def gradient_noise(privacy: Privacy, features: int, steps: int) -> DiscreteGaussian:
-    """The least noise with which so many gradients together meet a guarantee."""
+    """The least noise with which `steps` gradients together meet a guarantee."""
     return _noise(privacy, steps * change_squared(features), steps * features)
 
 
 def _noise(privacy: Privacy, change: int, integers: int) -> DiscreteGaussian:
-    """The least noise of so many integers whose squared changes add up to at most `change`."""
+    """The least noise of `integers` integers whose squared changes add up to at most `change`."""
     if isinstance(privacy, PureDP):
         raise ParameterError(
             "gradients get Gaussian noise, which gives no pure guarantee; use `ApproxDP(epsilon, delta)` or "
@@ -312,7 +312,7 @@ class ReportsQuery(Step):
 
 
 def intervals(steps: int) -> int:
-    """How many intervals of scores reports of so many steps have."""
+    """How many intervals of scores reports of a number of steps have."""
     return 1 if steps == 1 else INTERVALS
 
 

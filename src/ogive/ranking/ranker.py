@@ -13,7 +13,7 @@ from ogive.accounting import covers, filled, in_terms_of, total_loss
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import any_whole
 from ogive.errors import BudgetError, DataError, LedgerError, ParameterError, UnsupportedError, quoted
-from ogive.kernels.losses import positive
+from ogive.kernels.numbers import positive
 from ogive.kernels.ranks import Greater
 from ogive.ledger import Account
 from ogive.noise import DiscreteGaussian, SystemSource
@@ -39,13 +39,13 @@ from ogive.releasing.release import Payment, unit_of
 from ogive.trust.base import TrustModel
 from ogive.trust.table import Central, Clear, Local
 
-# --- Descent on a ranking loss by noisy gradients, all paid for at once before the first is taken
+# --- Descent on a ranking loss by noisy gradients, all paid for at once before the first step
 #
 # Each step goes against the noisy gradient g_t, in units of the length of all gradients so far:
 #
 #     w_(t+1) = w_t - rate / R  g_t / sqrt(|g_1|^2 + ... + |g_t|^2),
 #
-# and the weights are the mean of the second half of the steps. All of this is made of released numbers and public ones.
+# and the weights are the mean of the second half of the steps. All of this follows from released and public numbers.
 
 NAME = "pairwise_ranker"
 """Of this release in a ledger."""
@@ -155,22 +155,6 @@ def exact_descent(descent: Descent, rows: Int64) -> Float64:
     return descent.run(answered)
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """Weights that were paid for.
-
-    Fields:
-        weights: Of features in [-1, 1].
-        price: Privacy loss of all steps.
-        noise: Standard deviation of the noise, features in [-1, 1]: of every coordinate of a gradient, or of every
-            number of a report.
-    """
-
-    weights: Float64
-    price: GaussianDP
-    noise: float
-
-
 def private_descent(
     descent: Descent,
     trust: HeldRows,
@@ -179,22 +163,25 @@ def private_descent(
     ledger: Account | None,
     batch: str | None,
     source: RandomSource,
-) -> Learnt:
-    """The weights, with noise that is paid for before the first step; from the ledger where they are there."""
+) -> tuple[Float64, GaussianDP, float]:
+    """The weights, what they cost, and the deviation of the noise, of features in [-1, 1].
+
+    They are paid for before the first step, and come from the ledger where they are there.
+    """
     law, records = descent.noise(privacy), trust.count()
     price, noise = descent.price(law), descent.deviation(law, records)
     if not covers(privacy, price):
         raise BudgetError(f"{NAME} would cost {in_terms_of(privacy, price)}, more than the guarantee {privacy}")
     unit = unit_of(trust, Adjacency.REPLACE, ledger)
     opening = trust.open(Adjacency.REPLACE, source=source)
-    asked = {"name": NAME, **descent.to_dict()}
+    question = {"name": NAME, **descent.to_dict()}
     reservation = None
     if ledger is not None:
         named = ledger.part_name if batch is None else batch
-        payment = Payment(ledger, asked, NAME, privacy, unit, trust, batch=named)
+        payment = Payment(ledger, question, NAME, privacy, unit, trust, batch=named)
         stored = payment.stored()
         if stored is not None:
-            return Learnt(read_weights(stored, descent.features), price, noise)
+            return read_weights(stored, descent.features), price, noise
         # what is left of a guarantee with a delta is filled up, as for any release with Gaussian noise
         charge = filled(privacy, price) if isinstance(privacy, ApproxDP) else privacy
         reservation = ledger.reserve(payment.question, statistic=NAME, charge=charge, secret=opening.secret)
@@ -210,7 +197,7 @@ def private_descent(
     if reservation is not None:
         recorded = reservation.record({"schema": SCHEMA, "weights": weights.tolist()})
         weights = read_weights(recorded, descent.features)
-    return Learnt(weights, price, noise)
+    return weights, price, noise
 
 
 def read_weights(data: Any, features: int) -> Float64:
@@ -296,7 +283,7 @@ class PairwiseRanker:
         trust: type[TrustModel] = Central,
         adjacency: Adjacency = Adjacency.REPLACE,
     ) -> None:
-        # as scikit-learn wants it: parameters are kept as they are, and checked when they are used
+        # as scikit-learn wants it: parameters stay as they are, and are checked when they are used
         self.bounds = bounds
         self.privacy = privacy
         self.classes = classes
@@ -359,7 +346,7 @@ class PairwiseRanker:
             if self.privacy is None:
                 raise ParameterError('give a guarantee, for example `privacy=ApproxDP(1, "1e-6")`', parameter="privacy")
             check_privacy(self.privacy)
-            learnt = private_descent(
+            weights, price, noise = private_descent(
                 descent,
                 OwnedRows(rows) if self.trust is Local else HeldRows(rows),
                 self.privacy,
@@ -367,7 +354,6 @@ class PairwiseRanker:
                 batch=batch,
                 source=SystemSource() if source is None else source,
             )
-            weights, price, noise = learnt.weights, learnt.price, learnt.noise
             if ledger is None and source is None and self.trust is not Local:
                 tell_unbooked()
         low, high = np.array(descent.ball.bounds).T
@@ -448,8 +434,8 @@ class PairwiseRanker:
         )
 
     def __repr__(self) -> str:
-        told = {name: repr(getattr(self, name)) for name in _PARAMETERS}
-        changed = [f"{name}={told[name]}" for name, default in _PARAMETERS.items() if told[name] != repr(default)]
+        shown = {name: repr(getattr(self, name)) for name in _PARAMETERS}
+        changed = [f"{name}={shown[name]}" for name, default in _PARAMETERS.items() if shown[name] != repr(default)]
         return f"PairwiseRanker({', '.join(changed)})"
 
     def _descent(self, features: int) -> Descent:

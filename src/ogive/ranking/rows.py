@@ -18,7 +18,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.kernels.losses import positive
+from ogive.kernels.numbers import positive
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer
@@ -46,7 +46,7 @@ class Ball:
 
     @classmethod
     def of(cls, bounds: Any, norm: Any, features: int) -> Ball:
-        """The ball of so many features, of one pair of bounds for all of them or one for each."""
+        """The ball of a number of features, of one pair of bounds for all of them or one for each."""
         if not 1 <= features <= MOST_FEATURES:
             raise ParameterError(f"there must be 1 to {MOST_FEATURES} features, got {features}")
         try:
@@ -153,7 +153,7 @@ class RowsOpening(Opening[Any]):
         return Answer(query.answer(self._rows, nodes), (len(self._rows),))
 
     def context(self, query: Any) -> bytes:
-        """Digest of the rows and of all that is asked."""
+        """Digest of the rows and of the whole question."""
         return bytes(query.digest(self._rows, self._adjacency))
 
 

@@ -390,7 +390,7 @@ def _either(words: Sequence[str], last: str) -> str:
 
 def _not_linear(query: Query, limits: str) -> str:
     """Why those who only add up cannot answer a query that is not linear, and what would work."""
-    from ogive.kernels.surface import InOrder  # most queries are not about pairs of records
+    from ogive.kernels.tuples import InOrder  # most queries are not about pairs of records
     from ogive.queries import KernelQuery, LabelsQuery
 
     if isinstance(query, LabelsQuery):

@@ -10,7 +10,7 @@ from helpers.scope import size
 from ogive import Grid, ParameterError
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.kernels import FunctionKernel
-from ogive.kernels.cells import draws, sampled_means
+from ogive.kernels.base import draws, sampled_means
 
 ONE = Domain((Binning("x", Grid.linear(0, 2, bins=5)),))
 TWO = Domain((Binning("x", Grid.geometric(1, 4, bins=2)), Categories("c", ("a", "b", "c"))))

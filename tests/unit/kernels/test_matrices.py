@@ -7,7 +7,7 @@ from helpers.scope import size
 
 from ogive import Grid, ParameterError, kernels
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.kernels import cells
+from ogive.kernels import base
 
 COLUMNS = {
     "linear": Binning("x", Grid.linear(-2, 7, bins=3)),
@@ -74,7 +74,7 @@ def test_nodes_are_values_at_nodes(name):
     nodes = COLUMNS[name].grid.nodes
     found = kernels.AbsoluteDifference().matrix(domain, "nodes")
     assert found.tolist() == [[abs(x - y) for y in nodes] for x in nodes]
-    assert cells.domain_nodes(Domain((COLUMNS[name], SECOND["label"]))).tolist() == [
+    assert base.domain_nodes(Domain((COLUMNS[name], SECOND["label"]))).tolist() == [
         [x, y] for x in nodes for y in (0, 1)
     ]
 
@@ -175,7 +175,7 @@ def test_domains_that_do_not_fit_are_refused(kernel, names, message):
 def test_unknown_kinds_and_large_domains_are_refused():
     with pytest.raises(ParameterError, match="matrix must be one of average, midpoint, nodes, got 'mid'"):
         kernels.Greater().matrix(Domain((COLUMNS["linear"],)), "mid")
-    large = Domain((Binning("x", Grid.linear(0, 1, bins=cells.MOST_SYMBOLS + 1)),))
+    large = Domain((Binning("x", Grid.linear(0, 1, bins=base.MOST_SYMBOLS + 1)),))
     with pytest.raises(ParameterError, match="use fewer bins"):
         kernels.Greater().matrix(large)
     with pytest.raises(ParameterError, match="use fewer bins"):
@@ -188,7 +188,7 @@ def test_unknown_kinds_and_large_domains_are_refused():
 @pytest.mark.parametrize("name", NUMBERS)
 def test_ranges_are_reached_and_lipschitz_constants_are_tight(kernel, name):
     domain = Domain((COLUMNS[name],))
-    low, high = cells.ends(COLUMNS[name])
+    low, high = base.ends(COLUMNS[name])
     values = np.linspace(low, high, 201)[:, None]
     found = kernel(values[:, None], values[None])
     assert (found.min(), found.max()) == pytest.approx(kernel.range(domain))

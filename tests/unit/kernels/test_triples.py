@@ -11,7 +11,7 @@ from ogive import kernels
 from ogive.columns import Binning, Categories, Domain
 from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.kernels.triples import MOST_SYMBOLS, TripleTable, of_triples
+from ogive.kernels.tuples import MOST_SYMBOLS, TripleTable, of_triples
 
 PARTY = Categories("party", ("red", "green", "blue"))
 DOMAIN = Domain((PARTY,))

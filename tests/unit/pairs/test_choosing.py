@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pairs import DiscreteLaplaceNoise, LaplaceNoise, ResponseNoise, expected, optimal_injections, optimal_pairs
+from ogive.pairs import (
+    DiscreteLaplaceNoise,
+    LaplaceNoise,
+    Overlaps,
+    ResponseNoise,
+    TwoSampleOverlaps,
+    optimal_injections,
+    optimal_pairs,
+)
 
 NOISES = [LaplaceNoise(), DiscreteLaplaceNoise(15, 1 / 15), ResponseNoise((0.0, 1.0)), ResponseNoise((0.0, 0.5, 1.0))]
 
@@ -18,7 +26,7 @@ def test_it_is_the_best_of_all(noise, users, zetas):
     most = users - 1 if users % 2 == 0 else users
     for epsilon in (0.5, 3.0, 10.0, 40.0, 300.0):
         errors = [
-            expected.round_robin(users, rounds).variance(*zetas)
+            Overlaps.round_robin(users, rounds).variance(*zetas)
             + noise.variance(epsilon / rounds) / (rounds * (users // 2))
             for rounds in range(1, most + 1)
         ]
@@ -31,7 +39,7 @@ def test_it_is_the_best_of_all(noise, users, zetas):
 def test_it_is_the_best_of_all_injections(noise, sizes, sigmas):
     for epsilon in (0.5, 5.0, 50.0, 500.0):
         errors = [
-            expected.balanced_injections(*sizes, rounds).variance(*sigmas)
+            TwoSampleOverlaps.balanced_injections(*sizes, rounds).variance(*sigmas)
             + noise.variance(epsilon / rounds) / (rounds * min(sizes))
             for rounds in range(1, max(sizes) + 1)
         ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pairs import FixedRecords, all_pairs, expected, fixed_records, overlaps, round_robin
+from ogive.pairs import FixedRecords, Overlaps, all_pairs, fixed_records, overlaps, round_robin
 
 SEED = b"conditional"
 
@@ -45,11 +45,11 @@ def test_tournaments_over_every_relabelling(users, rounds):
     exact, middle = spread(means)
     found = known(users)
     assert found.mean == pytest.approx(float(middle), rel=1e-12)
-    assert found.variance(expected.round_robin(users, rounds)) == pytest.approx(float(exact), rel=1e-11, abs=1e-14)
+    assert found.variance(Overlaps.round_robin(users, rounds)) == pytest.approx(float(exact), rel=1e-11, abs=1e-14)
     if rounds == 2:  # controls: neither are disjoint pairs independent, nor are rounds
         alone = FixedRecords(users, found.mean, 0.0, found.one, found.both)
-        assert alone.variance(expected.round_robin(users, rounds)) != pytest.approx(float(exact), rel=0.01)
-        assert found.variance(expected.permutations(users, rounds)) != pytest.approx(float(exact), rel=0.01)
+        assert alone.variance(Overlaps.round_robin(users, rounds)) != pytest.approx(float(exact), rel=0.01)
+        assert found.variance(Overlaps.permutations(users, rounds)) != pytest.approx(float(exact), rel=0.01)
 
 
 def matchings(users):
@@ -64,14 +64,14 @@ def test_permutations_over_every_draw(users, rounds):
     drawn = [[tuple(pair) for pair in matching] for matching in matchings(users)]
     means = [mean_over(values, [*itertools.chain(*each)]) for each in itertools.product(drawn, repeat=rounds)]
     exact, _ = spread(means)
-    assert known(users).variance(expected.permutations(users, rounds)) == pytest.approx(float(exact), rel=1e-11)
+    assert known(users).variance(Overlaps.permutations(users, rounds)) == pytest.approx(float(exact), rel=1e-11)
 
 
 def test_pairs_with_replacement_over_every_draw():
     values = between(4)
     every = [*itertools.combinations(range(4), 2)]
     exact, _ = spread([mean_over(values, drawn) for drawn in itertools.product(every, repeat=3)])
-    assert known(4).variance(expected.with_replacement(4, 3)) == pytest.approx(float(exact), rel=1e-11)
+    assert known(4).variance(Overlaps.with_replacement(4, 3)) == pytest.approx(float(exact), rel=1e-11)
 
 
 @pytest.mark.parametrize("partners", [1, 2])
@@ -80,7 +80,7 @@ def test_sampled_partners_over_every_draw(partners):
     choices = [[(user, other) for other in range(4) if other != user] for user in range(4)] * partners
     means = [mean_over(values, drawn) for drawn in itertools.product(*choices)]
     exact, _ = spread(means)
-    assert known(4).variance(expected.sampled_partners(4, partners)) == pytest.approx(float(exact), rel=1e-11)
+    assert known(4).variance(Overlaps.sampled_partners(4, partners)) == pytest.approx(float(exact), rel=1e-11)
 
 
 def test_records_are_the_same_by_kind_and_one_by_one():
@@ -105,10 +105,10 @@ def test_independent_rounds_divide_the_variance():
     half = draw.random((31, 31))
     counts = draw.integers(0, 10_000, 31)
     found, users = fixed_records(half + half.T, counts), int(counts.sum())
-    once = found.variance(expected.permutations(users, 1))
+    once = found.variance(Overlaps.permutations(users, 1))
     for rounds in (2, 5, 10):
-        assert found.variance(expected.permutations(users, rounds)) == pytest.approx(once / rounds, rel=1e-9)
-        assert found.variance(expected.round_robin(users, rounds)) < once / rounds
+        assert found.variance(Overlaps.permutations(users, rounds)) == pytest.approx(once / rounds, rel=1e-9)
+        assert found.variance(Overlaps.round_robin(users, rounds)) < once / rounds
 
 
 def test_what_new_records_add_is_the_variance_of_the_complete_statistic():
@@ -117,7 +117,7 @@ def test_what_new_records_add_is_the_variance_of_the_complete_statistic():
     mean = chances @ kernel @ chances
     zeta1 = chances @ (kernel @ chances) ** 2 - mean**2
     zeta2 = chances @ kernel**2 @ chances - mean**2
-    design = expected.permutations(6, 2)
+    design = Overlaps.permutations(6, 2)
     given = square = first = 0.0
     for data in itertools.product(range(3), repeat=6):
         chance = chances[list(data)].prod()

@@ -11,9 +11,10 @@ from ogive.errors import ParameterError
 from ogive.pairs import (
     Design,
     LaplaceNoise,
+    Overlaps,
+    TwoSampleOverlaps,
     all_pairs,
     balanced_injections,
-    expected,
     injections,
     noise_variance,
     overlaps,
@@ -159,7 +160,7 @@ def test_permutations_on_average_over_all_of_them(users, rounds):
         for rest in itertools.product(kinds, repeat=rounds - 1)
     ]
     _, _, both, one = average(designs)
-    found = expected.permutations(users, rounds)
+    found = Overlaps.permutations(users, rounds)
     assert (found.both, found.one) == (both, one)
     assert found.pairs == len(designs[0])
 
@@ -168,7 +169,7 @@ def test_permutations_on_average_over_all_of_them(users, rounds):
 def test_pairs_with_replacement_on_average_over_all_of_them(users, pairs):
     every = list(itertools.combinations(range(users), 2))
     _, _, both, one = average([Design(users, np.array(drawn)) for drawn in itertools.product(every, repeat=pairs)])
-    found = expected.with_replacement(users, pairs)
+    found = Overlaps.with_replacement(users, pairs)
     assert (found.both, found.one) == (both, one)
 
 
@@ -176,7 +177,7 @@ def test_pairs_with_replacement_on_average_over_all_of_them(users, pairs):
 def test_sampled_partners_on_average_over_all_of_them(users, partners):
     choices = [[(user, other) for other in range(users) if other != user] for user in range(users)] * partners
     _, _, both, one = average([Design(users, np.array(drawn)) for drawn in itertools.product(*choices)])
-    found = expected.sampled_partners(users, partners)
+    found = Overlaps.sampled_partners(users, partners)
     assert (found.both, found.one) == (both, one)
 
 
@@ -189,17 +190,17 @@ def test_injections_on_average_over_all_of_them(first, second, rounds):
         for drawn in itertools.product(rows, repeat=rounds)
     ]
     left, right, both, _ = average(designs)
-    found = expected.injections(first, second, rounds)
+    found = TwoSampleOverlaps.injections(first, second, rounds)
     assert (found.first, found.second, found.both) == (left, right, both)
 
 
 @pytest.mark.parametrize("users", [4, 7, 10, 11])
 def test_every_tournament_has_what_is_expected(users):
     for rounds in range(1, users):
-        assert overlaps(round_robin(users, rounds, seed=SEED)) == expected.round_robin(users, rounds)
-    assert overlaps(all_pairs(users)) == expected.all_pairs(users)
+        assert overlaps(round_robin(users, rounds, seed=SEED)) == Overlaps.round_robin(users, rounds)
+    assert overlaps(all_pairs(users)) == Overlaps.all_pairs(users)
     complete = users - 1 if users % 2 == 0 else users
-    assert expected.round_robin(users, complete) == expected.all_pairs(users)
+    assert Overlaps.round_robin(users, complete) == Overlaps.all_pairs(users)
 
 
 @pytest.mark.parametrize("sizes", [(3, 7), (7, 3), (4, 6), (5, 5)])
@@ -207,8 +208,8 @@ def test_every_balanced_injection_has_what_is_expected(sizes):
     positive = np.repeat([True, False], sizes)
     for rounds in range(1, max(sizes) + 1):
         found = two_sample_overlaps(balanced_injections(positive, rounds, seed=SEED))
-        assert found == expected.balanced_injections(*sizes, rounds)
-        other = expected.injections(*sizes, rounds)
+        assert found == TwoSampleOverlaps.balanced_injections(*sizes, rounds)
+        other = TwoSampleOverlaps.injections(*sizes, rounds)
         assert found.variance(0.02, 0.03, 0.2) <= other.variance(0.02, 0.03, 0.2) + 1e-15
 
 
@@ -221,26 +222,26 @@ def theorem5(users, rounds, epsilon, constant):
 
 def test_theorem_5_corrected():  # 26
     noise = LaplaceNoise().variance(2 / 3) / 1500
-    found = expected.permutations(1000, 3).variance(ZETA1, ZETA2) + noise
+    found = Overlaps.permutations(1000, 3).variance(ZETA1, ZETA2) + noise
     assert found == pytest.approx(0.00305191117, abs=5e-12)
     assert found == pytest.approx(theorem5(1000, 3, 2, 4), rel=1e-12)
     assert theorem5(1000, 3, 2, 2) == pytest.approx(0.00155191117, abs=5e-12)
 
 
 def test_all_pairs_have_hoeffdings_variance():  # 27
-    found = expected.all_pairs(1000).variance(ZETA1, ZETA2)
+    found = Overlaps.all_pairs(1000).variance(ZETA1, ZETA2)
     assert found == pytest.approx(2.231120009e-5, abs=5e-15)
     assert found == pytest.approx(2 * (2 * 998 * ZETA1 + ZETA2) / (1000 * 999), rel=1e-12)
-    sampled = expected.with_replacement(1000, 700).variance(ZETA1, ZETA2)
+    sampled = Overlaps.with_replacement(1000, 700).variance(ZETA1, ZETA2)
     assert sampled == pytest.approx(ZETA2 / 700 + (1 - 1 / 700) * found, rel=1e-12)
 
 
 def test_a_tournament_is_best_of_equally_many_pairs():
-    tournament = expected.round_robin(100, 6).variance(ZETA1, ZETA2)
+    tournament = Overlaps.round_robin(100, 6).variance(ZETA1, ZETA2)
     assert tournament == pytest.approx(2 / 600 * (10 * ZETA1 + ZETA2), rel=1e-12)
-    orders = expected.permutations(100, 6).variance(ZETA1, ZETA2)
+    orders = Overlaps.permutations(100, 6).variance(ZETA1, ZETA2)
     assert orders - tournament == pytest.approx(2 / 600 * 5 / 99 * (ZETA2 - 2 * ZETA1), rel=1e-9)
-    assert tournament < orders < expected.sampled_partners(100, 3).variance(ZETA1, ZETA2)
+    assert tournament < orders < Overlaps.sampled_partners(100, 3).variance(ZETA1, ZETA2)
 
 
 def test_the_gini_kernel_of_uniform_values():  # 25, by Gauss-Legendre on both triangles

@@ -142,7 +142,7 @@ def test_two_sample_means_are_unbiased_with_the_stated_variance():
     assert values.var() != pytest.approx(1.3 * stated, rel=0.15)
     assert np.mean([each.covariance[0, 0] for each in found]) == pytest.approx(stated, rel=0.35)
     predicted = curator.two_sample_counted_variance(
-        query, AREA, counts[:, 1] / 7, counts[:, 0] / 5, (5.0, 7.0), total_known=True
+        query, AREA, (counts[:, 1] / 7, counts[:, 0] / 5), (5.0, 7.0), total_known=True
     )
     assert predicted == pytest.approx(stated)
 
@@ -313,7 +313,7 @@ def test_the_bound_of_sampling_holds(seed, name):
     means = np.array([distribution @ matrix @ distribution for matrix in matrices])
     gradient = measure.of(means, columns=domain, records=50).gradient
     exact = float(gradient @ hoeffding(matrices, distribution, 50) @ gradient)
-    assert sampling_bound(measure, gradient, means, domain, (50,)) >= exact * (1 - 1e-9)
+    assert sampling_bound(measure, domain, means, (50,), gradient) >= exact * (1 - 1e-9)
 
 
 def test_the_bound_of_sampling_holds_for_two_samples_and_is_reached():
@@ -323,7 +323,7 @@ def test_the_bound_of_sampling_holds_for_two_samples_and_is_reached():
     positive, negative = np.array([0.5, 0.5]), np.array([0.3, 0.7])
     mean = float(positive @ matrix @ negative)
     exact = float(two_sample_hoeffding([matrix], positive, negative, 40, 30)[0, 0])
-    bound = sampling_bound(measure, np.ones(1), np.array([mean]), domain, (30, 40))
+    bound = sampling_bound(measure, domain, np.array([mean]), (30, 40), np.ones(1))
     assert exact <= bound
     assert bound == pytest.approx(mean * (1 - mean) / 30)
     assert reach((30, 40)) == 30

@@ -17,13 +17,13 @@ from scipy import stats
 
 import ogive
 from ogive.errors import ParameterError
-from ogive.kernels.null_variance import pairs_in_order, tie_share
+from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise import KeyedSource
 from ogive.statistics.curve.bands import NoiseMaxima
 from ogive.statistics.roc import area as roc_noise
 from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise, rank_test
 from ogive.statistics.significance import HypothesisTest, p_value
-from ogive.statistics.ustatistic.null import DRAWS
+from ogive.statistics.ustatistic.estimate import DRAWS
 
 RELEASES = runs_of(100, part=25)
 MOST = int(0.05 * RELEASES + 4 * math.sqrt(0.0475 * RELEASES))
@@ -248,7 +248,7 @@ def test_ties_of_bins_count_only_as_far_as_the_noise_leaves_no_doubt():
     curves = np.array([[1000.0, 2000.0], [1000.0, 2000.0]])
     asked = {"known": KNOWN_SIZES, "total": None, "positive_when": "high", "alternative": "two-sided"}
     for moved, tied in ((0, 2000), (500, 1500), (2500, 0)):
-        expected = pairs_in_order(2000, 2000, tie_share(np.array([tied, tied]), 4000))
+        expected = in_order_variance(2000, 2000, tie_share(np.array([tied, tied]), 4000))
         found = rank_test(curves, simulated(size=0, bins=moved), **asked)
         assert found.standard_error == pytest.approx(math.sqrt(expected) / 2000**2)
 
@@ -263,10 +263,10 @@ def test_private_class_sizes_count_as_large_as_the_noise_allows():
         (NOTHING_KNOWN, None, (1200, 3200)),
     ):
         found = rank_test(curves, simulated(size=200, bins=9999), known=known, total=total, **asked)
-        assert found.standard_error == pytest.approx(math.sqrt(pairs_in_order(*sizes)) / (1000 * 3000))
+        assert found.standard_error == pytest.approx(math.sqrt(in_order_variance(*sizes)) / (1000 * 3000))
     balanced = np.array([[950.0, 1900.0], [1050.0, 2100.0]])
     found = rank_test(balanced, simulated(size=200, bins=9999), known=KNOWN_SUM, total=4000, **asked)
-    assert found.standard_error == pytest.approx(math.sqrt(pairs_in_order(2000, 2000)) / (1900 * 2100))
+    assert found.standard_error == pytest.approx(math.sqrt(in_order_variance(2000, 2000)) / (1900 * 2100))
 
 
 def test_rounding_counts_against_a_difference():

@@ -18,8 +18,8 @@ from ogive.core.arrays import Float64, Int8, Int64
 from ogive.pairs import (
     FixedRecords,
     LaplaceNoise,
+    Overlaps,
     ResponseNoise,
-    expected,
     fixed_records,
     optimal_pairs,
     permutations,
@@ -73,7 +73,7 @@ def errors(counts: Int64, epsilon: float, generator: np.random.Generator) -> Num
     for rounds, name in SAMPLED.items():
         pairs = rounds * (users // 2)
         noise = LaplaceNoise(WIDTH).variance(epsilon / rounds) / pairs
-        design = expected.permutations(users, rounds)
+        design = Overlaps.permutations(users, rounds)
         numbers[of(name, GIVEN)] = known.variance(design) + noise
         numbers[of(name, THEOREM)] = design.variance(zeta1, zeta2) + noise
         numbers[of(name, PRINTED)] = design.variance(zeta1, zeta2) + noise / 2
@@ -84,7 +84,7 @@ def errors(counts: Int64, epsilon: float, generator: np.random.Generator) -> Num
         off = tournaments(counts, epsilon, rounds, known.mean, generator)
         numbers |= _errors(name, off)
         noise = response.variance(epsilon / rounds) / (rounds * (users // 2))
-        numbers[of(name, GIVEN)] = known.variance(expected.round_robin(users, rounds)) + noise
+        numbers[of(name, GIVEN)] = known.variance(Overlaps.round_robin(users, rounds)) + noise
     total, score = int(by_value.sum()), int(by_value[2] - by_value[0])
     scale = WIDTH / all_pairs.advanced(epsilon, users - 1)
     noisy = score + laplace_sums(scale, total, DRAWN, generator)

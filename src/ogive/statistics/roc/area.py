@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ogive.core.arrays import Float64
-from ogive.kernels import null_variance
+from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise.laws import draw_public
 from ogive.statistics.curve.bands import NoiseMaxima, upper_quantile
 from ogive.statistics.significance import Alternative, p_value
@@ -315,7 +315,7 @@ def _edge(accepts: Callable[[float], bool], outside: float, inside: float) -> fl
 #
 #     H = S + E,
 #
-# S the sampling error, normal with the variance of `kernels.null_variance`, and E the noise. E is bilinear in the noise
+# S the sampling error, normal with the variance of `in_order_variance`, and E the noise. E is bilinear in the noise
 # of both curves and is simulated around n_0 F and n_1 F, with F read off both released curves together. Where class
 # sizes are private the largest that the noise allows are taken, and of every bin no more ties than it is sure to have:
 # both make p-values larger (`significance.p_value`).
@@ -364,8 +364,8 @@ def rank_test(
     if noise is not None:
         counts = counts - float(noise.bins.max())
         bounded += 1
-    ties = null_variance.tie_share(counts, records)
-    sampling = math.sqrt(null_variance.pairs_in_order(*largest, ties=ties))
+    ties = tie_share(counts, records)
+    sampling = math.sqrt(in_order_variance(*largest, ties=ties))
     draws = None if noise is None else noise.null * max(largest[0] / sizes[0], largest[1] / sizes[1])
     result = p_value(pairs - product / 2, sampling, draws, alternative, bounded=bounded)
     spread = math.hypot(sampling, 0.0 if draws is None else float(np.sqrt(np.mean(draws**2))))

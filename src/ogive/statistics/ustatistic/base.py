@@ -1,7 +1,4 @@
-"""What every method of measuring a pairwise statistic has in common, and the shapes that they are compared on.
-
-A method is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
-"""
+"""What every method of measuring a pairwise statistic has in common, and the shapes that they are compared on."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
@@ -19,36 +16,69 @@ from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.core.arrays import Float64, Int64
 from ogive.core.parameters import completed, written_fields
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
-from ogive.kernels.base import Measure
-from ogive.kernels.cells import widths
-from ogive.kernels.surface import InOrder
-from ogive.kernels.triples import of_triples
-from ogive.queries import Answer, Query, RowValues
+from ogive.kernels.base import Measure, are_points, widths
+from ogive.kernels.tuples import InOrder, of_triples
+from ogive.local.base import Oracle
+from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic.columns import Described, domain_of
 from ogive.statistics.ustatistic.means import Means
 
-USUAL_RECORDS = 10_000
-"""Records that methods and bins are chosen for where their number is private and nobody guessed it."""
-
-ANY_BINS = 2
-"""Of a domain whose number of bins does not matter."""
+USUAL_RECORDS = 10_000  # where their number is private and nobody guessed it
+ANY_BINS = 2  # of a domain whose number of bins does not matter
 
 DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
 
 
 @dataclass(frozen=True)
-class MeanTask:
-    """What is asked of the records, and under which terms.
+class Described:
+    """One column, with two bins where their number is free, which is left to the method.
 
-    Fields:
-        measure: Which statistic.
-        columns: What its kernels look at.
-        classes: Column of classes that everybody may know; None where there is none.
-        matrix: How a kernel is read off two bins.
-        rounding: "simple", or "randomized" to one of the two nearest nodes.
-        terms: Privacy, unit, and what the trust model can serve.
-        expected: A public guess of the number of records where that is private.
+    On a grid of integers it refuses fractions: each bin stands for a single number, as kernels take it.
+    """
+
+    column: Column
+    free: bool = False
+
+    def __post_init__(self) -> None:
+        column = self.column
+        if isinstance(column, Binning) and column.grid.kind == "integers" and column.fractions != "refuse":
+            object.__setattr__(self, "column", dataclasses.replace(column, fractions="refuse"))
+
+    def with_bins(self, bins: int) -> Column:
+        if not self.free:
+            return self.column
+        assert isinstance(self.column, Binning)
+        return dataclasses.replace(self.column, grid=dataclasses.replace(self.column.grid, bins=bins))
+
+    def to_dict(self) -> dict[str, Any]:
+        [column] = Domain((self.column,)).to_dict()["columns"]
+        return {**column, "free": self.free}
+
+    @staticmethod
+    def from_dict(data: Any) -> Described:
+        if not isinstance(data, dict) or not isinstance(data.get("free"), bool):
+            raise ParameterError("a described column must be an object that says whether its bins are free")
+        column = Domain.from_dict({"columns": [data]}).columns[0]
+        if data["free"] and not (isinstance(column, Binning) and column.grid.kind in ("linear", "geometric")):
+            raise ParameterError("only linear and geometric grids leave their bins to the method")
+        return Described(column, data["free"])
+
+
+def domain_of(columns: Sequence[Described], bins: int) -> Domain:
+    """The domain of some columns, with this number of bins wherever it is free."""
+    return Domain(tuple(each.with_bins(bins) for each in columns))
+
+
+MeanMethodT = TypeVar("MeanMethodT", bound="MeanMethod")
+QueryT = TypeVar("QueryT", bound=Query)
+
+
+@dataclass(frozen=True)
+class MeanTask:
+    """A question about the records, and under which terms; `classes` are public.
+
+    `matrix` says how a kernel is read off two bins, `rounding` whether values go to one of the two nearest nodes at
+    random, and `expected` is a public guess of the number of records.
     """
 
     measure: Measure
@@ -67,22 +97,63 @@ class MeanTask:
 
     @property
     def number_of_classes(self) -> int:
-        """Of the classes that everybody may know; 0 where there are none."""
         return 0 if self.classes is None else self.classes.size
 
     @property
     def free(self) -> int:
-        """How many columns leave their bins to the method."""
         return sum(each.free for each in self.columns)
 
     @property
     def exactly_binned(self) -> bool:
         """Whether every bin holds one value, as of categories and whole numbers, so that bins round nothing."""
-        return not any(widths(column).any() for column in self.domain(ANY_BINS).columns)
+        return are_points(self.domain(ANY_BINS))
 
     def domain(self, bins: int) -> Domain:
-        """The domain that kernels look at, with so many bins of the free columns."""
         return domain_of(self.columns, bins)
+
+    @property
+    def shapes(self) -> tuple[ShapeMeans, ...]:
+        """The measure on the public reference shapes."""
+        return shape_means(self.measure, self.domain(ANY_BINS), self.number_of_classes)
+
+    @property
+    def tuples(self) -> Literal["pairs", "triples", "classes"]:
+        """What the kernels look at: pairs or triples of records, or a record of each class."""
+        if of_triples(self.measure):
+            return "triples"
+        return "classes" if of_classes(self.measure) else "pairs"
+
+    def check(self, name: str, *, pairs: bool = False) -> None:
+        """Refuse randomized rounding for a method without reports, and for one of pairs other kernels."""
+        if pairs and self.tuples != "pairs":
+            looks = "three; use `method='kernel'` of a curator, or `method='krr'` of owners"
+            if self.tuples == "classes":
+                looks = "one of each class; use `method='kernel'`"
+            raise ParameterError(f"method {name} is for pairs of records, and {self.measure.name} looks at {looks}")
+        if self.rounding != "simple":
+            raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
+
+    def served(self, query: QueryT) -> QueryT:
+        """The query, if the trust model serves it and somebody could pay for it."""
+        reason = self.terms.refusal(query)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        query.price(self.terms.unit)
+        return query
+
+    def reports(self, bins: int, oracle: Oracle) -> ReportsQuery:
+        """Reports of all records by an oracle, if they are served."""
+        return self.served(ReportsQuery(self.rows(bins), oracle, self.rounding))
+
+    def best_bins(self, make: Callable[[int], MeanMethodT], *, most: int, powers: bool = False) -> MeanMethodT:
+        """The best number of bins of the free columns, with at most `most` symbols.
+
+        Noise grows with bins, so that two numbers in a row which are worse than the best are the last.
+        """
+        fixed = self.domain(1).size
+        steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
+        fitting = [step for step in steps if step >= 2 and fixed * step**self.free <= most] or [2]
+        return best((partial(make, bins) for bins in (fitting if self.free else [1])), patience=2)
 
     def rows(self, bins: int) -> RowValues:
         """What is read of every record: the kernels' columns, then the public class."""
@@ -91,41 +162,10 @@ class MeanTask:
 
 
 @dataclass(frozen=True)
-class KernelMeans:
-    """Means of the measure's kernels, read off an answer.
-
-    Fields:
-        values: One for each kernel, shape (m,).
-        covariance: Of the noise, given the records, shape (m, m).
-        sampling: Variance of the exact value around the population's, from the derivatives of the value in the means,
-            shape (m,); at most so large where an answer does not tell. It gives None where nothing is known.
-        quantization: How far rounding to bins may move each, shape (m,).
-        records: Number of records; None where it is private.
-        classes: Records of each public class, the negative one first; else None.
-        null_variance: Of the first exact mean under the null hypothesis, with ties; None where noise hides it.
-    """
-
-    values: Float64
-    covariance: Float64
-    sampling: Callable[[Float64], float | None]
-    quantization: Float64
-    records: int | None
-    classes: tuple[int, ...] | None = None
-    null_variance: float | None = None
-
-
-@dataclass(frozen=True)
 class MeanMethod(ABC):
-    """A method of release: one query, its predicted error, and the means that its answer tells.
+    """A method of release: one query, its error that public quantities predict, and the means of its answer."""
 
-    Fields:
-        task: The statistic and the terms.
-        query: What is asked, with its noise.
-        bins: Number of bins of the free columns.
-    """
-
-    rounded: ClassVar[bool] = False
-    """Whether values are rounded to bins."""
+    rounded: ClassVar[bool] = False  # to bins
 
     task: MeanTask
     query: Query
@@ -137,26 +177,19 @@ class MeanMethod(ABC):
         """As in `Ustatistic(method=...)` and on the command line."""
 
     @abstractmethod
-    def means(self, answer: Answer) -> KernelMeans:
+    def means(self, answer: Answer) -> Means:
         """Means of the kernels from the answer."""
 
     @cached_property
     def domain(self) -> Domain:
-        """What the kernels look at, with its bins."""
         return self.task.domain(self.bins)
-
-    @cached_property
-    def shapes(self) -> tuple[ShapeMeans, ...]:
-        """The measure on the public reference shapes."""
-        return shape_means(self.task.measure, self.task.domain(ANY_BINS), self.task.number_of_classes)
 
     @cached_property
     def predicted(self) -> float:
         """Mean squared error of the measure that is expected on the reference shapes, of rounding too."""
-        return float(np.mean([self._predicted(shape) for shape in self.shapes]))
+        return float(np.mean([self._predicted(shape) for shape in self.task.shapes]))
 
     def _predicted(self, shape: ShapeMeans) -> float:
-        """The same on one shape."""
         raise NotImplementedError
 
 
@@ -167,7 +200,6 @@ class BinnedMethod(MeanMethod):
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
-        """Every kernel between symbols."""
         return tuple(kernel.matrix(self.domain, self.task.matrix) for kernel in self.task.measure.kernels)
 
     def _on_bins(self, shape: ShapeMeans, symbols: Int64) -> tuple[float, Float64, list[Float64]]:
@@ -184,15 +216,15 @@ class BinnedMethod(MeanMethod):
         combined = np.tensordot(shape.gradient, np.stack(matrices), axes=1)
         return bias**2, combined, [each / each.sum() for each in counts]
 
-    def _kernel_means(
-        self, result: Means, reach: Sequence[Float64], records: int | None, classes: tuple[int, ...] | None
-    ) -> KernelMeans:
+    @cached_property
+    def reach(self) -> tuple[Float64, ...]:
+        """How far each kernel may be from its matrix."""
+        return farthest(self.task, self.domain, self.matrices)
+
+    def _within_reach(self, result: Means) -> Means:
         """The means, of which rounding moves none farther than it can between two symbols."""
-        moved = np.minimum(result.quantization**2, [each.max() for each in reach])
-        return KernelMeans(result.values, result.covariance, sampling_of(result.sampling), moved, records, classes)
-
-
-MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
+        moved = np.minimum(result.quantization**2, [each.max() for each in self.reach])
+        return dataclasses.replace(result, quantization=moved)
 
 
 class MethodOptions:
@@ -218,54 +250,13 @@ class MethodOptions:
         return cls(**{name: known[name] for name in names})
 
 
-def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]:
-    """`KernelMeans.sampling` where the covariance of the exact means is estimated."""
-
-    def sampling(gradient: Float64) -> float | None:
-        return None if covariance is None else max(0.0, float(gradient @ covariance @ gradient))
-
-    return sampling
-
-
 def of_classes(measure: Measure) -> bool:
     """Whether a measure looks at a record of each of several ordered classes, not at pairs."""
     return any(isinstance(kernel, InOrder) for kernel in measure.kernels)
 
 
-def check_pairs(task: MeanTask, name: str) -> None:
-    """Refuse kernels of a record of each class, or of three records, for a method that is for pairs.
-
-    Raises:
-        ParameterError: there is one.
-    """
-    if of_triples(task.measure):
-        raise ParameterError(
-            f"method {name} is for pairs of records, and {task.measure.name} looks at three; "
-            "use `method='kernel'` of a curator, or `method='krr'` of owners"
-        )
-    if of_classes(task.measure):
-        raise ParameterError(
-            f"method {name} is for pairs of records, and {task.measure.name} looks at one of each class; "
-            "use `method='kernel'`"
-        )
-
-
-def check_simple(task: MeanTask, name: str) -> None:
-    """Refuse randomized rounding for a method without reports."""
-    if task.rounding != "simple":
-        raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
-
-
-def check_served(terms: Terms, query: Query) -> None:
-    """Refuse a query that cannot be asked, or that nobody could pay for."""
-    reason = terms.refusal(query)
-    if reason is not None:
-        raise UnsupportedError(reason)
-    query.price(terms.unit)
-
-
 def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
-    """The method with the smallest predicted error of those that fit, until so many in a row are worse."""
+    """The method with the smallest predicted error of those that fit, until `patience` in a row are worse."""
     result: MeanMethodT | None = None
     first: OgiveError | None = None
     worse = 0
@@ -285,25 +276,10 @@ def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = 
     return result
 
 
-def best_bins(
-    make: Callable[[int], MeanMethodT], columns: Sequence[Described], *, most: int, powers: bool = False
-) -> MeanMethodT:
-    """The best number of bins of the free columns, so that symbols stay at most so many.
-
-    Noise grows with bins, so that two numbers in a row which are worse than the best are the last.
-    """
-    free, fixed = sum(each.free for each in columns), domain_of(columns, 1).size
-    steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
-    fitting = [step for step in steps if step >= 2 and fixed * step**free <= most] or [2]
-    return best((partial(make, bins) for bins in (fitting if free else [1])), patience=2)
-
-
 def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
     """How far every kernel may be from its matrix within two bins, each of shape (k, k).
 
-    f lies within half its range of the middle of its extremes, so |f - A| is at most that plus |A - middle|. The mean
-    over pairs of symbols bounds the bias of rounding, whatever the distribution within bins. A value that is rounded at
-    random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
+    A value that is rounded at random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average.
     """
     results = []
     for kernel, matrix in zip(task.measure.kernels, matrices, strict=True):
@@ -321,33 +297,25 @@ def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tup
 # --- Public shapes of records
 #
 # Every column has one of a few distributions over its bounds, any two columns have a Gaussian copula with correlation
-# 1/2, and records of the positive class have larger values. Where bins round values, there are shapes besides that fill
-# only a part of the bounds, whose order few bins cannot tell.
+# 1/2, and records of the positive class have larger values.
 
 ROWS = 600
+# parameters of the beta distributions that columns have, and where bins round: most values in a tenth of the bounds at
+# one end, or a fifth in the middle
 SHAPES = ((2.0, 5.0), (1.0, 1.0))
-"""Parameters of the beta distributions that columns have."""
-
 NARROW = ((2.0, 30.0), (40.0, 40.0))
-"""The same of columns whose bins round: most values in a tenth of the bounds at one end, or a fifth in the middle."""
 
 _SEED = 0x75737461
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Imagined records of one shape.
-
-    Fields:
-        positions: Of every record in every column, in (0, 1), shape (rows, columns).
-        classes: Class of every record, shape (rows,), in 0..number-1.
-    """
+    """Imagined records of one shape: positions in (0, 1), shape (rows, columns), and classes, shape (rows,)."""
 
     positions: Float64
     classes: Int64
 
     def rows(self, domain: Domain) -> Float64:
-        """The records as numbers of a domain, shape (rows, columns)."""
         columns = [self._column(column, number) for number, column in enumerate(domain.columns)]
         return np.column_stack(columns).astype(np.float64)
 
@@ -377,30 +345,17 @@ def references(columns: int, classes: int, rounding: tuple[bool, ...] = ()) -> t
     shapes = [(shape,) * columns for shape in SHAPES]
     if any(rounding):
         shapes += [tuple(shape if each else SHAPES[-1] for each in rounding) for shape in NARROW]
-    return tuple(
-        Reference(
-            np.column_stack([_placed(*each) for each in zip(ranks, shape, strict=True)]),
-            np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64),
-        )
-        for shape in shapes
-    )
-
-
-def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
-    """Where a beta distribution has these ranks, below 1."""
-    return np.asarray(np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0)))
+    below, results = np.nextafter(1.0, 0.0), []
+    for shape in shapes:
+        placed = [np.clip(betaincinv(*each, row), 0.0, below) for row, each in zip(ranks, shape, strict=True)]
+        own_classes = np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64)
+        results.append(Reference(np.column_stack(placed), own_classes))
+    return tuple(results)
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeMeans:
-    """What a measure is on one shape: its exact means, and how it changes with them.
-
-    Fields:
-        means: Exact means of the kernels, shape (m,).
-        gradient: Derivatives of the measure, shape (m,).
-        rows: The records, for which the domain's number of bins does not matter.
-        classes: Their classes.
-    """
+    """Exact means of a measure's kernels on one shape and its derivatives in them, shape (m,), with the records."""
 
     means: Float64
     gradient: Float64

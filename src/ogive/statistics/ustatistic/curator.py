@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_grant, gaussian_mu, pure_epsilon
 from ogive.accounting.losses import LEAST_SIGMA
@@ -19,37 +18,23 @@ from ogive.columns import Domain
 from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.kernels import AbsoluteDifference, Equal, PairMeanKernel, SignProduct, Untied
-from ogive.kernels.base import MAX_BITS, Measure
-from ogive.kernels.cells import MOST_SYMBOLS
-from ogive.kernels.triples import of_triples
+from ogive.kernels.base import MAX_BITS, MOST_SYMBOLS, Measure, Scale
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale, too_much_noise
 from ogive.noise.base import MAX_SCALE
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Cells, CellsQuery, DegreesQuery, KernelQuery, RowValues, design_cells
 from ogive.queries.kernels import MOST_BITS, ExactMeansQuery, check_totals, counts_class, degree, moves, reach
-from ogive.statistics.ustatistic.base import (
-    ANY_BINS,
-    BinnedMethod,
-    KernelMeans,
-    MeanMethod,
-    MeanTask,
-    ShapeMeans,
-    best,
-    best_bins,
-    check_pairs,
-    check_served,
-    check_simple,
-    farthest,
-    of_classes,
-)
+from ogive.statistics.ustatistic.base import ANY_BINS, BinnedMethod, MeanMethod, MeanTask, QueryT, ShapeMeans, best
 from ogive.statistics.ustatistic.laws import LARGEST_PAIRWISE
 from ogive.statistics.ustatistic.means import (
+    Matrices,
     Means,
     checked_matrices,
     hoeffding,
     middle_of,
     nearest_covariance,
     on_simplex,
+    roots,
     two_sample_hoeffding,
 )
 
@@ -68,14 +53,14 @@ class Exact(MeanMethod):
     def predicted(self) -> float:
         return 0.0
 
-    def means(self, answer: Answer) -> KernelMeans:
+    def means(self, answer: Answer) -> Means:
         sizes, means, variance = self.query.read(answer.values)
         values, nothing = np.array(means), np.zeros(len(means))
-        sampling = _bounded_sampling(self.task, values, sizes)
         known = self.task.terms.adjacency is Adjacency.REPLACE
         classes = sizes if known and self.task.classes is not None else None
         records = sum(sizes) if known else None
-        return KernelMeans(values, np.diag(nothing), sampling, nothing, records, classes, variance)
+        bound = partial(sampling_bound, self.task.measure, self.domain, values, sizes)
+        return Means(values, np.diag(nothing), bound, nothing, records, classes, variance)
 
 
 def exact(task: MeanTask) -> Exact:
@@ -83,29 +68,15 @@ def exact(task: MeanTask) -> Exact:
     return Exact(task, ExactMeansQuery(task.rows(ANY_BINS), task.measure, task.number_of_classes), ANY_BINS)
 
 
-def _bounded_sampling(task: MeanTask, values: Float64, totals: tuple[int, ...]) -> Callable[[Float64], float | None]:
-    domain = task.domain(ANY_BINS)
-    return lambda gradient: sampling_bound(task.measure, gradient, values, domain, totals)
-
-
 # --- Noise on the means themselves, and how it is divided between them
 #
-# Numbers that are measured together share one loss (`queries.kernels.moves`), and how much each gets is chosen here,
-# without a look at records:
-#
-# - Kendall's tau-b and gamma: sign products get the noise that they would have alone, and shares of untied pairs what
-#   then costs nothing more. A record that turns pairs around leaves them untied.
-# - Gini's coefficient G: an error of the mean counts G times as much as one of the distance; best for G = 1/2.
-# - AUC of private labels: an error of n+ counts AUC |1 - 2 share of positives| times as much; best for 0.32, which is
-#   an AUC of 0.8 at 30 % positives.
-#
-# Any other measure of m kernels gives all the same.
+# Numbers that are measured together share one loss (`queries.kernels.moves`), divided without a look at records. Of
+# Kendall's tau-b and gamma sign products get the noise that they would have alone, and shares of untied pairs what then
+# costs nothing more. Gini's coefficient is divided for a coefficient of 1/2, where an error of the mean counts half as
+# much as one of the distance, and an AUC of private labels for 0.8 at 30 % positives. Any other measure of m kernels
+# gives all the same.
 
-_ALMOST = 1e-12
 _ROOM = 1 - Fraction(1, 1 << 48)
-
-QueryT = TypeVar("QueryT")
-
 
 Division = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 """Scales of Laplace noise, and variances of Gaussian noise, of each number; 1 is what it would have alone."""
@@ -126,13 +97,16 @@ def division(measure: Measure) -> Division:
 
 
 def design_kernels(rows: RowValues, measure: Measure, privacy: Privacy, *, records: int | None = None) -> KernelQuery:
-    """The least noise on the means of a measure's kernels that meets a guarantee, for a public number of records.
+    """The least noise on the means of a measure's kernels that meets a guarantee, for a public number of records."""
+    extremes = moves(measure)
 
-    Discrete Laplace noise for PureDP; for other guarantees that or discrete Gaussian noise, whichever is less.
-    """
+    def change(shares: tuple[Fraction, ...], power: int, bits: int) -> Fraction:
+        one, rounding = 1 << bits, int(len(extremes) > 1)
+        pairs = (zip(extreme, shares, strict=True) for extreme in extremes)
+        return max(sum(((abs(e) * one + rounding) ** power / each for e, each in pair), Fraction(0)) for pair in pairs)
 
     def designed(grant: Privacy) -> KernelQuery:
-        laws, bits = divided_noise(grant, division(measure), partial(_change, measure), records)
+        laws, bits = divided_noise(grant, division(measure), change, records)
         return KernelQuery(rows, measure, laws, bits)
 
     result = fitting_designs(privacy, [designed], "a mean over pairs")
@@ -189,93 +163,78 @@ def divided_noise(
     return tuple(map(DiscreteGaussian, sigmas)), bits
 
 
-def _change(measure: Measure, shares: tuple[Fraction, ...], power: int, bits: int) -> Fraction:
-    extremes = moves(measure)
-    one, rounding = 1 << bits, int(len(extremes) > 1)
-    return max(
-        sum(((abs(e) * one + rounding) ** power / share for e, share in zip(extreme, shares, strict=True)), Fraction(0))
-        for extreme in extremes
-    )
-
-
 def fitting_bits(scale: Fraction, records: int | None) -> int:
-    """As many fractional bits as leave room for the noise, of this scale without any, and for so many records."""
+    """As many fractional bits as leave room for the noise, of this scale without any, and for the records."""
     room = math.floor(math.log2(MAX_SCALE / scale)) - 1 if scale > 0 else MOST_BITS
     return max(0, min(MOST_BITS, room, 30 if records is None else 60 - records.bit_length()))
 
 
 def kernel_means(query: KernelQuery, answer: Answer) -> Means:
-    """What the noisy numbers say of the means.
-
-    Privacy: post-processing of noisy numbers.
-    """
+    """What the noisy numbers say of the means."""
     totals = check_totals(answer.totals or (), query.degree)
     spread = answer.adding / answer.honest if answer.noisy else 0.0
-    noises = [cumulants(law, query.bits, spread=spread) for law in query.laws]
-    values, variances = [], []
-    for number, (value, noise) in enumerate(zip(answer.values.tolist(), noises, strict=True)):
-        exact = Fraction(value, 1 << query.bits)
-        if query.counted and number == 1:
-            ones, records = float(exact), totals[0]
-            pairs = records * (records - 1)
-            values.append(2 * (ones * (records - ones) + noise.variance) / pairs)
-            slope = max((records - 2 * ones) ** 2 - 4 * noise.variance, 0.0)
-            variances.append(_untied_variance(slope, noise, records))
-            continue
-        scale = query.measure.kernels[number].scale(query.columns, MAX_BITS)
-        size = scale.unit * scale.swing / reach(totals, query.degree)
-        values.append(float(scale.zero + size * exact))
-        variances.append(float(size) ** 2 * noise.variance)
-    return Means(np.array(values), np.diag(variances), None, np.zeros(len(values)), sum(totals))
+    exact = [Fraction(value, 1 << query.bits) for value in answer.values.tolist()]
+    values = [
+        float(scale.zero + size * each) for each, (scale, size) in zip(exact, _scales(query, totals), strict=True)
+    ]
+    ones = float(exact[1]) if query.counted else None
+    if ones is not None:
+        noise = cumulants(query.laws[1], query.bits, spread=spread)
+        values[1] = 2 * (ones * (totals[0] - ones) + noise.variance) / (totals[0] * (totals[0] - 1))
+    means = np.array(values)
+    variances = noise_variances(query, totals, means, spread=spread, ones=ones)
+    return Means(means, np.diag(variances), None, np.zeros(len(values)), sum(totals))
 
 
-def noise_variances(query: KernelQuery, totals: tuple[int, ...], means: Float64) -> Float64:
-    """Variance that the noise gives to each mean, shape (kernels,)."""
+def noise_variances(
+    query: KernelQuery, totals: tuple[int, ...], means: Float64, *, spread: float = 1.0, ones: float | None = None
+) -> Float64:
+    """Variance that the noise gives to each mean, shape (kernels,); `ones` is a noisy count of the positive class."""
     results = []
-    for number, noise in enumerate(cumulants(law, query.bits) for law in query.laws):
-        if query.counted and number == 1:
-            records = totals[0]
-            slope = max(records**2 - 2 * records * (records - 1) * float(means[1]), 0.0)
-            results.append(_untied_variance(slope, noise, records))
+    for number, (law, (_, size)) in enumerate(zip(query.laws, _scales(query, totals), strict=True)):
+        noise = cumulants(law, query.bits, spread=spread)
+        if not query.counted or number != 1:
+            results.append(float(size) ** 2 * noise.variance)
             continue
-        scale = query.measure.kernels[number].scale(query.columns, MAX_BITS)
-        results.append(float(scale.unit * scale.swing / reach(totals, query.degree)) ** 2 * noise.variance)
+        # of 2 (m (n - m) + s) / (n (n - 1)), m a noisy count, where slope is (n - 2 m)^2 of the exact one
+        records = totals[0]
+        if ones is None:
+            slope = records**2 - 2 * records * (records - 1) * float(means[1])
+        else:
+            slope = (records - 2 * ones) ** 2 - 4 * noise.variance
+        squared = noise.fourth + 2 * noise.variance**2
+        results.append((max(slope, 0.0) * noise.variance + squared) * (2 / (records * (records - 1))) ** 2)
     return np.array(results)
 
 
+def _scales(query: KernelQuery, totals: tuple[int, ...]) -> list[tuple[Scale, Fraction]]:
+    """Scale of each kernel, and the size of a step of its mean."""
+    scales = [kernel.scale(query.columns, MAX_BITS) for kernel in query.measure.kernels]
+    return [(scale, scale.unit * scale.swing / reach(totals, query.degree)) for scale in scales]
+
+
 def sampling_bound(
-    measure: Measure, gradient: Float64, means: Float64, columns: Domain, totals: tuple[int, ...]
+    measure: Measure, columns: Domain, means: Float64, totals: tuple[int, ...], gradient: Float64
 ) -> float | None:
     """Bound the variance of a measure of exact means around its value for the population, to first order.
 
     A U-statistic's variance is at most 2 zeta / n, 3 zeta / n of triples, and zeta / n_min of two samples, with zeta
-    the variance of its kernel; and a variable of mean m within [a, b] has a variance of at most (m - a)(b - m). The
-    kernel here is the measure's kernels weighted by its gradient.
-
+    the variance of its kernel, which is at most (m - a)(b - m) of mean m within [a, b].
     """
-    states = np.array(_states(measure, columns)) @ gradient
+    kernels = measure.kernels
+    # values of all kernels on one pair, or corners of a box that holds them
+    corners: list[tuple[float, ...]] = list(itertools.product(*(kernel.range(columns) for kernel in kernels)))
+    if kernels == (SignProduct(), Untied((0,)), Untied((1,))):
+        corners = [(0, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 1, 1), (1, 1, 1)]
+    elif kernels == (SignProduct(), Untied((0, 1))):
+        corners = [(0, 0), (-1, 1), (1, 1)]
+    elif counts_class(measure):
+        corners = [(0, 0), (0, 1), (1, 1)]
+    states = np.array(corners) @ gradient
     below, above = (float(each) for each in (gradient @ means - states.min(), states.max() - gradient @ means))
-    if min(below, above) <= _ALMOST * (below + above):
+    if min(below, above) <= 1e-12 * (below + above):
         return None
     return below * above / float(reach(totals, degree(measure)))
-
-
-def _states(measure: Measure, columns: Domain) -> list[tuple[float, ...]]:
-    """Values of all kernels on one pair, or corners of a box that holds them."""
-    kernels = measure.kernels
-    if kernels == (SignProduct(), Untied((0,)), Untied((1,))):
-        return [(0, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 1, 1), (1, 1, 1)]
-    if kernels == (SignProduct(), Untied((0, 1))):
-        return [(0, 0), (-1, 1), (1, 1)]
-    if counts_class(measure):
-        return [(0, 0), (0, 1), (1, 1)]
-    return list(itertools.product(*(kernel.range(columns) for kernel in kernels)))
-
-
-def _untied_variance(slope: float, noise: Cumulants, records: int) -> float:
-    """Of 2 (m (n - m) + s) / (n (n - 1)), m a noisy count, where slope is (n - 2 m)^2 of the exact one."""
-    squared = noise.fourth + 2 * noise.variance**2
-    return (slope * noise.variance + squared) * (2 / (records * (records - 1))) ** 2
 
 
 @dataclass(frozen=True)
@@ -291,54 +250,36 @@ class Kernels(MeanMethod):
         totals = (max(1, records // classes),) * classes if classes else (records,)
         return float(shape.gradient**2 @ noise_variances(self.query, totals, shape.means))
 
-    def means(self, answer: Answer) -> KernelMeans:
+    def means(self, answer: Answer) -> Means:
         means, totals = kernel_means(self.query, answer), answer.totals
         assert totals is not None, "under ADD_OR_REMOVE no price was named"
-        sampling = _bounded_sampling(self.task, means.values, totals)
         classes = totals if self.task.classes is not None else None
-        return KernelMeans(means.values, means.covariance, sampling, means.quantization, means.records, classes)
+        bound = partial(sampling_bound, self.task.measure, self.domain, means.values, totals)
+        return replace(means, sampling=bound, classes=classes)
 
 
 def kernels(task: MeanTask) -> Kernels:
-    """The least noise on the means.
-
-    Raises:
-        ParameterError, UnsupportedError, ScaleError: means cannot be asked for.
-    """
-    check_simple(task, Kernels.name)
-    rows, terms = task.rows(ANY_BINS), task.terms
-    if terms.adjacency is Adjacency.ADD_OR_REMOVE:
-        only = of_classes(task.measure) or of_triples(task.measure)
-        other = "" if only else "`method='cells'`, or "
-        tuples = "triples" if of_triples(task.measure) else "pairs"
+    """The least noise on the means."""
+    task.check(Kernels.name)
+    if task.terms.adjacency is Adjacency.ADD_OR_REMOVE:
+        other = "`method='cells'`, or " if task.tuples == "pairs" else ""
+        tuples = "triples" if task.tuples == "triples" else "pairs"
         raise ParameterError(
             f"what one record can change in a mean over {tuples} depends on the number of records, which is private "
             f"here; use {other}`adjacency REPLACE`"
         )
+    rows, terms = task.rows(ANY_BINS), task.terms
     query = design_kernels(rows, task.measure, terms.privacy, records=terms.records)
-    check_served(terms, query)
-    return Kernels(task, query, ANY_BINS)
+    return Kernels(task, task.served(query), ANY_BINS)
 
 
 # --- Means from noisy counts of symbols
 #
-# The counts h have independent symmetric noise Z of known variance s and fourth cumulant c: y = h + Z. With A a kernel
-# between symbols, h'Ah - h.diag A is twice its sum over pairs, and
-#
-#     E (y'Ay - y.diag A) = h'Ah - h.diag A + s tr A,
-#
-# so taking s tr A away makes it unbiased. Where the number of records n is known, counts are first moved evenly to add
-# up to it, which replaces Z by Pi Z and A by B = Pi A Pi, Pi = I - 11'/k: constants then come out exactly. Given the
-# records, the covariance of two such sums is, with g = 2 A h - diag A,
-#
-#     s (Pi g).(Pi g2) + 2 s^2 <B, B2> + c sum_i B_ii B2_ii,
-#
-# and the same with y for h and -2 s^2 for 2 s^2 is unbiased for it. Where n is private, a mean U is the ratio to the
-# same sum of the constant kernel 1, and A - U takes the place of A. Pairs of two classes have no diagonal.
-#
-# Proofs: docs/proofs/central_pairs.md.
-
-Matrices = Sequence[ArrayLike] | Float64
+# The counts have independent symmetric noise Z of known variance s and fourth cumulant c: y = h + Z. With A a kernel
+# between symbols, y'Ay - y.diag A - s tr A is unbiased for twice its sum over pairs. Where their number is known,
+# counts are first moved evenly to add up to it, which replaces Z by Pi Z, Pi = I - 11'/k; where it is private a
+# mean U is the ratio to the same sum of the constant kernel 1, and A - U takes the place of A. Pairs of two classes
+# have no diagonal. Proofs, with the covariances: docs/proofs/central_pairs.md.
 
 
 @dataclass(frozen=True)
@@ -347,9 +288,6 @@ class Cumulants:
 
     variance: float
     fourth: float
-
-
-NOTHING = Cumulants(0.0, 0.0)
 
 
 def cumulants(law: DiscreteLaplace | DiscreteGaussian, bits: int, *, spread: float = 1.0) -> Cumulants:
@@ -362,10 +300,7 @@ def cumulants(law: DiscreteLaplace | DiscreteGaussian, bits: int, *, spread: flo
 
 
 def counted_means(query: CellsQuery, answer: Answer, matrices: Matrices, spreads: Matrices | None = None) -> Means:
-    """Estimate U-statistics of some kernels from one set of noisy counts, in O(k^2).
-
-    Matrices and spreads are those of `ogive.statistics.ustatistic.means.means`.
-    """
+    """Estimate U-statistics of some kernels from one set of noisy counts; matrices and spreads are as of `means`."""
     counts, noise = _noisy_counts(query, answer)
     kernels = _checked(matrices, len(counts), symmetric=True)
     total = answer.total
@@ -385,7 +320,7 @@ def counted_means(query: CellsQuery, answer: Answer, matrices: Matrices, spreads
     distribution = on_simplex(even / max(float(even.sum()), 1.0), len(even))
     results = [_sum(even, each, noise, total) / pairs for each in _checked(spreads, len(counts), symmetric=True)]
     sampling = hoeffding(kernels, distribution, records)
-    return Means(sums + middles, covariance, sampling, _roots(results, len(kernels)), records)
+    return Means(sums + middles, covariance, sampling, roots(results, len(kernels)), records)
 
 
 def two_sample_counted_means(
@@ -418,12 +353,8 @@ def two_sample_counted_means(
         kernels, on_simplex(positive, size), on_simplex(negative, size), float(records[1]), float(records[0])
     )
     results = [positive @ each @ negative for each in _checked(spreads, size, symmetric=False)]
-    return Means(values + middles, covariance, sampling, _roots(results, len(kernels)), int(records.sum()))
-
-
-def _roots(squares: Sequence[float], kernels: int) -> Float64:
-    """Roots of estimated squares, which noise may take below 0; 0 where none were estimated."""
-    return np.sqrt(np.maximum(squares, 0.0)) if squares else np.zeros(kernels)
+    moved = roots(results, len(kernels))
+    return Means(values + middles, covariance, sampling, moved, int(records.sum()), known)
 
 
 def counted_variance(
@@ -432,22 +363,16 @@ def counted_variance(
     """Variance that the noise would give to the mean of a symmetric kernel, for a public guess of the records."""
     counts, noise = records * distribution, cumulants(query.law, query.bits)
     pairs = records * (records - 1)
-    shifted = matrix if total_known else matrix - _sum(counts, matrix, NOTHING, None) / pairs
+    shifted = matrix if total_known else matrix - _sum(counts, matrix, Cumulants(0.0, 0.0), None) / pairs
     linear, squared = _parts(counts, [shifted], noise, total_known)
     return float((linear + squared)[0, 0]) / pairs**2
 
 
 def two_sample_counted_variance(
-    query: CellsQuery,
-    matrix: Float64,
-    positive: Float64,
-    negative: Float64,
-    sizes: tuple[float, float],
-    *,
-    total_known: bool,
+    query: CellsQuery, matrix: Float64, shares: Sequence[Float64], sizes: tuple[float, float], *, total_known: bool
 ) -> float:
-    """The same of two samples; `sizes` are those of the negative and of the positive class."""
-    noise = cumulants(query.law, query.bits)
+    """The same of two samples, positive shares first; `sizes` are those of the negative and of the positive class."""
+    (positive, negative), noise = shares, cumulants(query.law, query.bits)
     shifted = matrix if total_known else matrix - positive @ matrix @ negative
     linear, squared = _two_sample_parts(positive, negative, [shifted], noise, np.array(sizes), total_known)
     return float((linear + squared)[0, 0])
@@ -459,7 +384,6 @@ def _noisy_counts(query: CellsQuery, answer: Answer) -> tuple[Float64, Cumulants
 
 
 def _even(counts: Float64, total: int | None) -> Float64:
-    """Counts moved evenly so that they add up to a known total."""
     return counts if total is None else counts + (total - counts.sum()) / len(counts)
 
 
@@ -501,7 +425,6 @@ def _two_sample_parts(
 
 
 def _projected(matrix: Float64, known: bool) -> Float64:
-    """Pi A Pi where the total is known, else A."""
     if not known:
         return matrix
     left = matrix - matrix.mean(axis=0)
@@ -509,12 +432,10 @@ def _projected(matrix: Float64, known: bool) -> Float64:
 
 
 def _products(matrices: Sequence[Float64]) -> Float64:
-    """Sums of products of all entries, shape (m, m)."""
     return np.array([[float(np.vdot(one, other)) for other in matrices] for one in matrices])
 
 
 def _undefined(kernels: int) -> Means:
-    """Where noise leaves no pairs."""
     unknown = np.full((kernels, kernels), math.nan)
     return Means(np.full(kernels, math.nan), unknown, None, np.zeros(kernels), 0)
 
@@ -524,11 +445,7 @@ def _checked(matrices: Matrices | None, size: int, *, symmetric: bool) -> list[F
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all"
         )
-    result = checked_matrices(size, matrices, symmetric=False)
-    for matrix in result if symmetric else ():
-        if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * (1 + float(np.abs(matrix).max()))):
-            raise ParameterError("a kernel must be symmetric: replace f(x, y) by (f(x, y) + f(y, x)) / 2")
-    return [(matrix + matrix.T) / 2 for matrix in result] if symmetric else result
+    return checked_matrices(size, matrices, symmetric=symmetric)
 
 
 @dataclass(frozen=True)
@@ -545,23 +462,19 @@ class Counts(BinnedMethod):
         known = self.task.terms.adjacency is Adjacency.REPLACE
         if self.task.classes is None:
             return bias + counted_variance(query, combined, shares[0], records, total_known=known)
-        (positive, negative), half = shares, max(1.0, records / 2)
-        return bias + two_sample_counted_variance(query, combined, positive, negative, (half, half), total_known=known)
+        half = max(1.0, records / 2)
+        return bias + two_sample_counted_variance(query, combined, shares, (half, half), total_known=known)
 
-    def means(self, answer: Answer) -> KernelMeans:
-        reach = farthest(self.task, self.domain, self.matrices)
+    def means(self, answer: Answer) -> Means:
         means_of = counted_means if self.task.classes is None else two_sample_counted_means
-        means = means_of(self.query, answer, self.matrices, reach)
-        public = answer.total is not None
-        classes = answer.totals if public and self.task.classes is not None else None
-        return self._kernel_means(means, reach, means.records if public else None, classes)
+        means = means_of(self.query, answer, self.matrices, self.reach)
+        return self._within_reach(means if answer.total is not None else replace(means, records=None))
 
 
 def counts(task: MeanTask) -> Counts:
     """The best number of bins, with the least noise on their counts."""
-    check_pairs(task, Counts.name)
-    check_simple(task, Counts.name)
-    return best_bins(partial(_counts, task), task.columns, most=1 << 10)
+    task.check(Counts.name, pairs=True)
+    return task.best_bins(partial(_counts, task), most=1 << 10)
 
 
 def _counts(task: MeanTask, bins: int) -> Counts:
@@ -572,8 +485,7 @@ def _counts(task: MeanTask, bins: int) -> Counts:
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     for granted in dict.fromkeys((privacy, pure)):
         query = design_cells(cells, granted, task.terms.unit, public_classes=task.classes is not None)
-        check_served(task.terms, query)
-        results.append(partial(Counts, task, query, bins))
+        results.append(partial(Counts, task, task.served(query), bins))
     return best(results)
 
 
@@ -581,11 +493,10 @@ def _counts(task: MeanTask, bins: int) -> Counts:
 #
 # A noisy bound of the largest count comes first, for a part of the guarantee; the equal pairs then need noise for that
 # bound alone (`queries.degrees`). The part is chosen from public numbers: with k values and n records a count is about
-# n / k, and more where it deviates. The larger the counts, the less the bound costs.
+# n / k, and more where it deviates.
 
+# parts of the guarantee that the largest count may have
 SHARES = tuple(Fraction(part, 32) for part in (1, 2, 3, 4, 6, 8, 10, 12, 14, 16))
-"""Parts of the guarantee that the largest count may have."""
-
 _GROUPS = 20
 
 
@@ -599,7 +510,7 @@ class Degrees(MeanMethod):
 
     def unless_beaten(self, other: MeanMethod) -> MeanMethod:
         """The method itself where it errs less than another one on every reference shape, else the other."""
-        wins = all(self._predicted(shape) < self._of_other(other, shape) for shape in self.shapes)
+        wins = all(self._predicted(shape) < self._of_other(other, shape) for shape in self.task.shapes)
         return self if wins else other
 
     def _predicted(self, shape: ShapeMeans) -> float:
@@ -609,7 +520,6 @@ class Degrees(MeanMethod):
         return float(shape.gradient[0] ** 2) * error**2
 
     def _of_other(self, other: MeanMethod, shape: ShapeMeans) -> float:
-        """The variance of another method of a curator on a shape."""
         if not isinstance(other, Counts):
             return other.predicted
         equal, shares = np.eye(self.domain.size), self._shares(shape)
@@ -624,7 +534,7 @@ class Degrees(MeanMethod):
         held = np.bincount(groups[self.domain.symbols(shape.rows)], minlength=min(size, _GROUPS))
         return np.asarray((held / held.sum() / np.bincount(groups))[groups])
 
-    def means(self, answer: Answer) -> KernelMeans:
+    def means(self, answer: Answer) -> Means:
         (records,) = check_totals(answer.totals or ())
         largest, pairs = answer.values.tolist()
         degree = self.query.degree(largest, records)
@@ -635,7 +545,7 @@ class Degrees(MeanMethod):
         def sampling(gradient: Float64) -> float | None:
             return float(gradient[0] ** 2) * degree_sampling_bound(value, degree, records)
 
-        return KernelMeans(np.array([value]), np.array([[error**2]]), sampling, np.zeros(1), records)
+        return Means(np.array([value]), np.array([[error**2]]), sampling, np.zeros(1), records)
 
 
 def counts_equal_pairs(measure: Measure) -> bool:
@@ -650,7 +560,7 @@ def degrees(task: MeanTask) -> Degrees:
             "method degrees is for the collision entropy and its probability, whose pairs are equal or not; "
             "use `method='kernel'`"
         )
-    check_simple(task, Degrees.name)
+    task.check(Degrees.name)
     terms = task.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
         raise ParameterError(
@@ -658,8 +568,7 @@ def degrees(task: MeanTask) -> Degrees:
             "`adjacency REPLACE`"
         )
     query = design_degrees(Cells(task.rows(ANY_BINS).domain), terms.privacy, records=task.records)
-    check_served(terms, query)
-    return Degrees(task, query, ANY_BINS)
+    return Degrees(task, task.served(query), ANY_BINS)
 
 
 def design_degrees(cells: Cells, privacy: Privacy, *, records: int) -> DegreesQuery:
@@ -684,7 +593,6 @@ def _expected_largest(mean: float) -> float:
 
 
 def _deviation(query: DegreesQuery, degree: int, records: int, *, spread: float = 1.0) -> float:
-    """Standard deviation that the noise gives to the collision probability."""
     noise = cumulants(query.laws[1], query.bits, spread=spread)
     return 2 * degree * math.sqrt(noise.variance) / (records * (records - 1))
 
@@ -692,8 +600,8 @@ def _deviation(query: DegreesQuery, degree: int, records: int, *, spread: float 
 def degree_sampling_bound(value: float, degree: int, records: int) -> float:
     """Bound the variance of the exact collision probability U around the population's, to first order.
 
-    With p the shares of the values and q the largest of them, the variance of the mean share of a record is
-    sum p^3 - U^2, at most U (q - U), and that of a pair U (1 - U); the largest count is at most T + 1.
+    The variance of the mean share of a record is at most U (q - U), with q the largest share, and that of a pair
+    U (1 - U); the largest count is at most T + 1.
     """
     inside = min(max(value, 0.0), 1.0)
     largest = min(1.0, (degree + 1) / records)

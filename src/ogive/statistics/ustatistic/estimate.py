@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
-from scipy.special import log_ndtr, ndtr, ndtri
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri, stdtr
 
+from ogive.core.arrays import Float64
 from ogive.core.checks import among
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.measures import CollisionEntropy
+from ogive.kernels.ranks import in_order_variance, kendall_variance
 from ogive.privacy import PureDP
 from ogive.provenance import CLEAR, Provenance
 from ogive.queries.kernels import MISSED
@@ -20,18 +23,23 @@ from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
-from ogive.statistics.significance import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
+from ogive.statistics.significance import (
+    ALTERNATIVES,
+    Alternative,
+    HypothesisTest,
+    check_independent_records,
+    p_value,
+    testable,
+)
 
-# --- The reach of an interval, for a normal error with a Laplace part
-#
-# Let S be normal with mean 0 and deviation s, and E Laplace of scale b, independent of S. Then, for t >= 0,
+# --- The reach of an interval, for a normal error S of deviation s with a Laplace part E of scale b
 #
 #     P(S + E > t) = Q(t / s) + (exp(a - t / b) Phi(t / s - s / b) - exp(a + t / b) Q(t / s + s / b)) / 2,
 #
 # with a = s^2 / 2b^2, Phi the distribution function of a standard normal variable and Q = 1 - Phi.
 
+# below this part of the normal deviation a Laplace scale changes the quantile by less than 1e-11 of itself
 _NEGLIGIBLE = 1e-3
-"""Below this part of the normal deviation a Laplace scale changes the quantile by less than 1e-11 of itself."""
 
 
 def normal_reach(level: float, deviation: float) -> float:
@@ -81,8 +89,7 @@ TITLES = {
 }
 """What people call the measures."""
 
-MOST_SURE = 1 - MISSED
-"""Level from which intervals that may miss a clipped value have one end."""
+MOST_SURE = 1 - MISSED  # level from which intervals that may miss a clipped value have one end
 
 
 @dataclass(frozen=True)
@@ -248,11 +255,10 @@ class UstatisticEstimate(Estimate):
             return math.nan, math.nan
         low, high = self.limits
         sure = level + MISSED if self.method == "degrees" and self.private else level
-        if sure > MOST_SURE:
-            below, above = self._ends(self._reach(level, target) + self.quantization)
+        certain = sure > MOST_SURE
+        below, above = self._ends(self._reach(level if certain else sure, target) + self.quantization)
+        if certain:
             below, above = (-math.inf, above) if self.kernel == CollisionEntropy.name else (below, math.inf)
-        else:
-            below, above = self._ends(self._reach(sure, target) + self.quantization)
         return min(max(below, low), high), max(min(above, high), low)
 
     def test(
@@ -285,11 +291,11 @@ class UstatisticEstimate(Estimate):
         among(alternative, "alternative", ALTERNATIVES)
         check_independent_records(self.provenance)
         if other is None:
-            return cast(HypothesisTest, room(type(self), "null").independence(self, alternative))
+            return independence(self, alternative)
         if not isinstance(other, UstatisticEstimate):
             raise ParameterError(f"`other` must be an estimate of the same kernel, got {type(other).__name__}")
         check_independent_records(other.provenance)
-        return cast(HypothesisTest, room(type(self), "null").equality(self, other, alternative))
+        return equality(self, other, alternative)
 
     def _reach(self, level: float, target: Target) -> float:
         sampling = (self.sampling_error or 0.0) if target == "population" else 0.0
@@ -317,33 +323,19 @@ class UstatisticEstimate(Estimate):
         name = TITLES.get(self.kernel, f"Mean of the kernel {self.kernel}")
         return f"{name} of {' and '.join(self.columns)}"
 
-    # Plain data, which need not be trusted
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
-        return {
-            "schema": self.schema,
-            "kernel": self.kernel,
+        data = {name: getattr(self, name) for name in _FIELDS} | {
             "columns": list(self.columns),
-            "method": self.method,
             "value": self.value if self.defined else None,
-            "means": [
-                {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
-                for mean in self.means
-            ],
-            "randomization_error": self.randomization_error,
-            "sampling_error": self.sampling_error,
-            "quantization": self.quantization,
+            "means": [dataclasses.asdict(mean) for mean in self.means],
             "limits": finite(self.limits),
             "bins": list(self.bins),
-            "records": self.records,
             "classes": None if self.classes is None else list(self.classes),
-            "clipped": self.clipped,
-            "confidence_level": self.confidence_level,
-            **self._derived(),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
-            **({} if self.null_variance is None else {"null_variance": self.null_variance}),
         }
+        source = {"provenance": None if self.provenance is None else self.provenance.to_dict()}
+        null = {} if self.null_variance is None else {"null_variance": self.null_variance}
+        return {"schema": self.schema, **data, **self._derived(), **source, **null}
 
     def _derived(self) -> dict[str, Any]:
         return {
@@ -356,8 +348,7 @@ class UstatisticEstimate(Estimate):
     @classmethod
     def _read(cls, data: Any) -> Self:
         known = Fields.of(data, cls.schema, cls.article, _NEEDED)
-        if data["method"] not in METHODS:
-            raise DataError(f"the method of {known.what} must be one of {', '.join(METHODS)}")
+        _need(data["method"] in METHODS, f"the method of {known.what} must be one of {', '.join(METHODS)}")
         columns, classes = _texts(known, "columns"), data["classes"]
         estimate = cls(
             kernel=known.text("kernel"),
@@ -384,10 +375,9 @@ class UstatisticEstimate(Estimate):
         raise DataError(f"the field {quoted(wrong)} of {known.what} contradicts the others")
 
     def _contradiction(self, data: dict[str, Any]) -> str | None:
-        """Which field of those that people read does not follow from the rest."""
-        for name, wanted in self._derived().items():
-            got = data[name]
-            written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
+        """Which derived field does not follow from the rest."""
+        for name, derived in self._derived().items():
+            written, expected = (each if isinstance(each, list) else [each] for each in (data[name], derived))
             fits = len(written) == len(expected) and all(
                 one is other or (is_number(one) and is_number(other) and math.isclose(one, other, rel_tol=1e-9))
                 for one, other in zip(written, expected, strict=True)
@@ -397,73 +387,258 @@ class UstatisticEstimate(Estimate):
         return None
 
 
+# --- Hypothesis tests with the noise of the release
+#
+# Independence: the variance of the exact statistic is known from the numbers of records up to ties, which only make it
+# smaller; where these are private the estimated sampling error takes its place. Equality: the difference of two
+# estimates is 0, up to both errors and the most that rounding can have moved either. Counts and reports add up many
+# variables, which is close to normal; where few counts have Laplace noise the larger of the p-values by both laws
+# counts. Values of disjoint pairs of people have Student's law. Source: docs/proofs/significance.md.
+
+TAU = ("kendall", "kendall_b", "gamma")
+AUC = ("auc", "auc_private")
+DRAWS = 9999
+
+_SEED = 0x6E756C6C  # public and fixed
+
+
+@dataclass(frozen=True)
+class _Law:
+    """Noise as independent parts: a normal one, and Laplace ones with these standard deviations."""
+
+    normal: float
+    laplace: tuple[float, ...] = ()
+
+    def plus(self, other: _Law) -> _Law:
+        return _Law(math.hypot(self.normal, other.normal), (*self.laplace, *other.laplace))
+
+    def draws(self) -> Float64 | None:
+        if not any(self.laplace):
+            return None
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        return np.asarray(np.sum([random.laplace(0.0, each / math.sqrt(2), DRAWS) for each in self.laplace], axis=0))
+
+
+def _compared(
+    distance: float, sampling: float, laws: tuple[_Law, ...], degrees: int | None, alternative: Alternative
+) -> tuple[float, float]:
+    """Standard deviation of a distance and its p-value, the largest of all laws, or with `degrees` of freedom."""
+    deviation = math.hypot(sampling, math.hypot(laws[0].normal, *laws[0].laplace))
+    if math.isnan(distance) or (degrees is not None and not deviation):
+        return deviation, math.nan
+    if degrees is None:
+        normal = [(math.hypot(sampling, law.normal), law.draws()) for law in laws]
+        return deviation, max(p_value(distance, spread, draws, alternative) for spread, draws in normal)
+    ratio = distance / deviation
+    if alternative == "two-sided":
+        return deviation, float(2 * stdtr(degrees, -abs(ratio)))
+    return deviation, float(stdtr(degrees, -ratio if alternative == "greater" else ratio))
+
+
+def tests_alone(estimate: UstatisticEstimate) -> bool:
+    """Whether the measure has a null hypothesis of its own, and the estimate is enough to test it."""
+    return (
+        estimate.kernel in TAU + AUC
+        and testable(estimate.provenance)
+        and estimate.defined
+        and bool(estimate.means or estimate.method == "hierarchy")
+        and (_variance(estimate) is not None or estimate.sampling_error is not None or estimate.sampling_is_included)
+    )
+
+
+def independence(estimate: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
+    """Test that two columns are independent, or that scores of two classes are distributed alike."""
+    if estimate.kernel not in TAU + AUC:
+        raise ParameterError(
+            f"{estimate.title} has no value that tells of no relation; test that two estimates of it are equal, "
+            "`estimate.test(other)`, or test a Kendall's tau or an AUC"
+        )
+    tau, first = estimate.kernel in TAU, estimate.columns[0]
+    last = estimate.columns[-1]
+    text = f"{first} and {last} are independent" if tau else f"{first} is distributed alike in both classes of {last}"
+    variance = _variance(estimate)
+    expected = 0.0 if tau else 0.5
+    if variance is None:
+        statistic, unit = estimate.value, 1.0
+        distance, sampling = estimate.value - expected, _sampling(estimate)
+        laws = _laws(estimate, estimate.randomization_error)
+        name, counted = estimate.kernel, "estimated sampling error"
+    else:
+        sampling = math.sqrt(variance)
+        distance, laws, statistic, unit = _of_means(estimate)
+        name = "Kendall's tau-a" if tau else "AUC"
+        counted = "variance of sampling under the null hypothesis, " + (
+            "with ties" if estimate.null_variance is not None else "without ties, which would make it smaller"
+        )
+    deviation, chance = _compared(distance, sampling, laws, _freedom(estimate), alternative)
+    note = counted + _noise_words(estimate)
+    return HypothesisTest(
+        text, name, statistic, expected, deviation / unit, chance, alternative, note, estimate.provenance
+    )
+
+
+def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
+    """Test that two estimates of different records have one value."""
+    if other.kernel != one.kernel:
+        raise ParameterError(f"{one.title} can be compared with an estimate of the same kernel, {one.kernel}, only")
+    distance = one.value - other.value
+    moved = one.quantization + other.quantization
+    if alternative == "two-sided":
+        shrunk = math.copysign(max(abs(distance) - moved, 0.0), distance) if not math.isnan(distance) else math.nan
+    else:
+        shrunk = distance - moved if alternative == "greater" else distance + moved
+    pairs = itertools.product(*(_laws(each, each.randomization_error) for each in (one, other)))
+    sampling = math.hypot(*(_sampling(each) if each.defined else 0.0 for each in (one, other)))
+    known = [degrees for each in (one, other) if (degrees := _freedom(each)) is not None]
+    laws = tuple(first.plus(second) for first, second in pairs)
+    deviation, chance = _compared(shrunk, sampling, laws, min(known, default=None), alternative)
+    missed = MISSED * sum(each.method == "degrees" for each in (one, other))  # of values that were clipped
+    private = one if one.private else other
+    rounding = f"; rounding may account for {moved:.2g}" if moved else ""
+    text = f"{one.title} is the same for both groups of records"
+    chance = min(1.0, chance + missed)
+    note = f"estimated sampling errors{_noise_words(private)}{rounding}"
+    source = private.provenance
+    return HypothesisTest(text, "difference", distance, 0.0, deviation, chance, alternative, note, source)
+
+
+def _of_means(estimate: UstatisticEstimate) -> tuple[float, tuple[_Law, ...], float, float]:
+    """The distance in terms of the first mean, laws of its noise, the statistic that is shown, and its unit."""
+    if estimate.kernel in TAU:
+        first = estimate.means[0]
+        return first.value, _laws(estimate, first.randomization_error), first.value, 1.0
+    if estimate.kernel == "auc":
+        return estimate.value - 0.5, _laws(estimate, estimate.randomization_error), estimate.value, 1.0
+    ordered, different = estimate.means
+    if estimate.method in ("exact", "kernel"):
+        laws = _laws(estimate, ordered.randomization_error, different.randomization_error / 2)
+    else:
+        laws = _laws(estimate, estimate.randomization_error * different.value)
+    return ordered.value - different.value / 2, laws, estimate.value, different.value
+
+
+def _variance(estimate: UstatisticEstimate) -> float | None:
+    """Variance of what `_of_means` compares, or an upper bound of it; None where the number of records is private."""
+    if not estimate.means and estimate.kernel != "auc":
+        return None
+    if estimate.null_variance is not None:
+        return estimate.null_variance
+    if estimate.sampling_is_included:
+        return 0.0  # the error of disjoint pairs is that of everything
+    if estimate.kernel == "auc":
+        if estimate.classes is None or 0 in estimate.classes:
+            return None
+        negatives, positives = estimate.classes
+        return in_order_variance(negatives, positives) / (negatives * positives) ** 2
+    n = estimate.records
+    if n is None or n < 2:
+        return None
+    pairs = n * (n - 1) / 2
+    if estimate.kernel in TAU:
+        return kendall_variance(n) / pairs**2
+    different = estimate.means[1]
+    most = min(different.value + 4 * different.randomization_error, n / (2 * (n - 1)))
+    return max(most, 0.0) * (n + 1) / (6 * n * (n - 1))
+
+
+def _sampling(estimate: UstatisticEstimate) -> float:
+    if estimate.sampling_is_included:
+        return 0.0
+    if estimate.sampling_error is None:
+        raise ParameterError(f"the sampling error of {estimate.title} is not known, so it cannot be tested")
+    return estimate.sampling_error
+
+
+def _laws(estimate: UstatisticEstimate, *errors: float) -> tuple[_Law, ...]:
+    normal = _Law(math.hypot(*errors))
+    if estimate.noise_is_laplace:
+        return (_Law(0.0, tuple(errors)),)
+    pure = estimate.provenance is not None and isinstance(estimate.provenance.price, PureDP)
+    if estimate.method == "cells" and pure:
+        return normal, _Law(0.0, tuple(errors))
+    return (normal,)
+
+
+def _freedom(estimate: UstatisticEstimate) -> int | None:
+    if estimate.method != "paired" or not estimate.records:
+        return None
+    fewest = estimate.records // 2 if estimate.classes is None else min(estimate.classes)
+    return max(1, fewest - 1)
+
+
+def _noise_words(estimate: UstatisticEstimate) -> str:
+    if not estimate.private:
+        return ""
+    shapes = ["Laplace" if law.laplace else "normal" for law in _laws(estimate, 1.0)]
+    law = "Student's law" if _freedom(estimate) is not None else f"{' and '.join(shapes)} noise"
+    return f"; {law} of the release"
+
+
+# --- Plain data, which need not be trusted
+
 METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = UstatisticEstimate.article
-_MOST = 1000
-_NEEDED = (
-    "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
-    "bins", "records", "classes", "clipped", "confidence_level", "sampling_is_a_bound", "standard_error", "total_error",
-    "interval", "provenance",
-)  # fmt: skip
+_FIELDS = tuple(field.name for field in dataclasses.fields(UstatisticEstimate))[:14]  # before the provenance
+_NEEDED = (*_FIELDS, "sampling_is_a_bound", "standard_error", "total_error", "interval", "provenance")
+
+
+def _need(fits: bool, text: str) -> None:
+    if not fits:
+        raise DataError(text)
 
 
 def _list(known: Fields, name: str) -> list[Any]:
     values = known.data[name]
-    if not isinstance(values, list) or len(values) > _MOST:
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of at most {_MOST}")
-    return values
+    fits = isinstance(values, list) and len(values) <= 1000
+    _need(fits, f"the field {quoted(name)} of {_WHAT} must be a list of at most 1000")
+    return list(values)
 
 
 def _texts(known: Fields, name: str) -> tuple[str, ...]:
     values = known.data[name]
-    if not isinstance(values, list) or not 1 <= len(values) <= _MOST or not all(map(is_text, values)):
-        raise DataError(f"the {name} of {known.what} must be a list of short texts")
+    fits = isinstance(values, list) and 1 <= len(values) <= 1000 and all(map(is_text, values))
+    _need(fits, f"the {name} of {known.what} must be a list of short texts")
     return tuple(values)
 
 
 def _number(known: Fields, name: str) -> float:
     value = known.data[name]
-    if not is_number(value):
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
+    _need(is_number(value), f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
     return float(value)
 
 
 def _error(known: Fields, name: str) -> float:
     value = _number(known, name)
-    if value < 0:
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be at least 0")
+    _need(value >= 0, f"the field {quoted(name)} of {_WHAT} must be at least 0")
     return value
 
 
 def _mean(data: Any) -> KernelMean:
-    if not isinstance(data, dict) or set(data) != {"kernel", "value", "randomization_error"}:
-        raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
-    if not is_text(data["kernel"]):
-        raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
+    fits = isinstance(data, dict) and set(data) == {"kernel", "value", "randomization_error"}
+    _need(fits, f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
+    _need(is_text(data["kernel"]), f"the kernel of a mean of {_WHAT} must be a short text")
     mean = Fields(data, _WHAT)
     error = _error(mean, "randomization_error")
     return KernelMean(data["kernel"], _number(mean, "value"), error)
 
 
 def _limits(values: Any) -> tuple[float, float]:
-    if not isinstance(values, list) or len(values) != 2 or not all(end is None or is_number(end) for end in values):
-        raise DataError(f"the limits of {_WHAT} must be two numbers, or null where there is none")
-    low = -math.inf if values[0] is None else float(values[0])
-    high = math.inf if values[1] is None else float(values[1])
-    if not low <= high:
-        raise DataError(f"the limits of {_WHAT} must not decrease")
+    fits = isinstance(values, list) and len(values) == 2 and all(end is None or is_number(end) for end in values)
+    _need(fits, f"the limits of {_WHAT} must be two numbers, or null where there is none")
+    low, high = (end if each is None else float(each) for each, end in zip(values, (-math.inf, math.inf), strict=True))
+    _need(low <= high, f"the limits of {_WHAT} must not decrease")
     return low, high
 
 
 def _sizes(known: Fields, name: str, *, least: int) -> tuple[int, ...]:
     values = _list(known, name)
-    if not all(is_whole(value) and value >= least for value in values):
-        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
+    fits = all(is_whole(value) and value >= least for value in values)
+    _need(fits, f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
     return tuple(values)
 
 
 def _records(value: Any) -> int | None:
-    if value is not None and not (is_whole(value) and value >= 0):
-        raise DataError(f"the records of {_WHAT} must be a number of records or null")
-    return value
+    fits = value is None or (is_whole(value) and value >= 0)
+    _need(fits, f"the records of {_WHAT} must be a number of records or null")
+    return cast(int | None, value)

@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
+from ogive.local.aggregation import transform
 from ogive.local.tree import MAX_TALLY
 
 # --- What every law has
 #
-# Every report is turned into a vector phi of the length of the domain whose mean is e_a, the unit vector of the symbol
-# a that was randomized. What differs from one oracle to the next is the covariance Sigma_a of phi. It is simple in the
-# right coordinates: phi = e_a + L zeta, with L public and zeta noise of mean 0 that is nearly independent from one
-# coordinate to the next. A kernel's matrix A enters every variance as L'A and L'AL only.
+# A report becomes a vector phi over the domain whose mean is e_a, the unit vector of the symbol a that was randomized:
+# phi = e_a + L zeta, with L public and zeta noise of mean 0 that is nearly independent from one coordinate to the next.
+# A kernel's matrix A enters every variance as L'A and L'AL only, and all operations take O(k^2) time. Each law has
 #
-# All operations below take O(k^2) time. Proofs: docs/proofs/pairwise.md.
+#     size           number of symbols k, with those that only fill the domain up
+#     records        how many reports were added up
+#     counts         S: unbiased counts of symbols, which sum to the number of reports
+#     diagonal       Q: sum of phi'A phi over reports, or an unbiased estimate of its mean
+#     prepare        the matrix in the oracle's coordinates
+#     form           x' Sigma[h] y of each column, with Sigma[h] the sum of h_a Sigma_a, the covariances of phi
+#     covariance     Sigma[h]
+#     trace          tr(A Sigma[inner] A2' Sigma[outer])
+#     symbol_traces  tr(A Sigma_a A2 Sigma_a) of each symbol, for symmetric matrices
+#     single         covariance that one report of each symbol brings, for symmetric matrices: of x'zeta + D with
+#                    y'zeta + D2, where D is what phi'A phi differs from its part of `diagonal` by
+#
+# Vectors in coordinates have shape (coordinates, columns): a column for each symbol, or one that stands for all.
+# Proofs: docs/proofs/pairwise.md.
 
-LARGEST_PAIRWISE = 4096
-"""Most symbols for which a matrix over pairs is held."""
+LARGEST_PAIRWISE = 4096  # most symbols for which a matrix over pairs is held
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A kernel's matrix in the coordinates of an oracle.
+    """A kernel's matrix A in the coordinates of an oracle: L'A, L'A' (the same array if A is symmetric) and L'AL.
 
-    Fields:
-        matrix: A, shape (k, k).
-        left: L'A, shape (coordinates, k).
-        right: L'A', shape (coordinates, k); the same array where A is symmetric.
-        both: L'AL, shape (coordinates, coordinates).
-        levels: Of the Haar oracle, sums of `both` over pairs of nodes of one level by their exclusive or.
+    `levels` has, of the Haar oracle, sums of `both` over pairs of nodes of one level by their exclusive or.
     """
 
     matrix: Float64
@@ -43,47 +49,6 @@ class Prepared:
     right: Float64
     both: Float64
     levels: tuple[Float64, ...] = ()
-
-
-class ReportLaw(Protocol):
-    """Interface; frozen plain data with no subclass.
-
-    `size` is the number of symbols, k, with those that only fill the domain up. Vectors in coordinates have shape
-    (coordinates, columns); where a column belongs to each symbol there are k of them, or one that stands for all.
-    """
-
-    @property
-    def size(self) -> int: ...
-
-    def records(self, sums: Int64) -> int:
-        """How many reports were added up."""
-
-    def counts(self, sums: Int64) -> Float64:
-        """S: unbiased counts of symbols, shape (k,); they sum to the number of reports."""
-
-    def diagonal(self, sums: Int64, prepared: Prepared) -> float:
-        """Q: sum of phi'A phi over reports, or an unbiased estimate of its mean."""
-
-    def prepare(self, matrix: Float64) -> Prepared:
-        """The matrix in this oracle's coordinates."""
-
-    def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        """The form x' Sigma[h] y of each column, with Sigma[h] the sum of h_a Sigma_a; shape (columns,)."""
-
-    def covariance(self, weights: Float64) -> Float64:
-        """Sigma[h], the sum of h_a Sigma_a over symbols, shape (k, k)."""
-
-    def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
-        """tr(A Sigma[inner] A2' Sigma[outer])."""
-
-    def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
-        """tr(A Sigma_a A2 Sigma_a) of each symbol, for symmetric matrices; shape (k,)."""
-
-    def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        """Covariance that one report of each symbol brings, for symmetric matrices; shape (k,).
-
-        It is that of x'zeta + D with y'zeta + D2, where D is what phi'A phi differs from its part of `diagonal` by.
-        """
 
 
 def check_pairwise(size: int) -> None:
@@ -96,7 +61,7 @@ def check_pairwise(size: int) -> None:
 
 
 def is_symmetric(matrix: Float64) -> bool:
-    """Whether a square matrix is its transpose; one row and one column tell most that are not."""
+    """Whether a square matrix is its transpose; one row and one column show most that are not."""
     return np.array_equal(matrix[0], matrix[:, 0]) and np.array_equal(matrix, matrix.T)
 
 
@@ -110,68 +75,58 @@ def centered_diagonal(values: Float64) -> Float64:
 #
 # A response is the truth with probability 1 - beta and otherwise uniform, so its law is p_a = (1 - beta) e_a + b, where
 # b has all entries beta / k = 1 / (k + e^epsilon - 1).
-#
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, section 3, with the covariance between matrices.
 
 
 @dataclass(frozen=True)
 class KrrLaw:
-    """Law of the reports of `RandomizedResponse`."""
+    """Law of the reports of `RandomizedResponse`, with `keep` = 1 - beta and `other` = beta / k."""
 
     size: int
-    kept: float
-    """1 - beta: how often a response is the truth for certain."""
-
-    @staticmethod
-    def of(oracle: Any) -> KrrLaw:
-        return KrrLaw(oracle.size, float(oracle.keep))
+    keep: float
 
     @property
     def other(self) -> float:
-        """The share beta / k: how often a response is any symbol that is not the truth."""
-        return (1 - self.kept) / self.size
+        return (1 - self.keep) / self.size
 
     def records(self, sums: Int64) -> int:
         return int(sums.sum())
 
     def counts(self, sums: Int64) -> Float64:
-        return np.asarray((sums - sums.sum() * self.other) / self.kept)
+        return np.asarray((sums - sums.sum() * self.other) / self.keep)
 
     def diagonal(self, sums: Int64, prepared: Prepared) -> float:
-        """Sum of phi'A phi over the responses, exactly."""
         matrix, other = prepared.matrix, self.other
         linear = np.diagonal(matrix) - 2 * other * matrix.sum(axis=1)
-        return float(sums @ linear + sums.sum() * other**2 * matrix.sum()) / self.kept**2
+        return float(sums @ linear + sums.sum() * other**2 * matrix.sum()) / self.keep**2
 
     def prepare(self, matrix: Float64) -> Prepared:
-        """Coordinates are the symbols themselves."""
         right = matrix if is_symmetric(matrix) else matrix.T
         return Prepared(matrix, matrix, right, matrix)
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        kept, other, n = self.kept, self.other, weights.sum()
+        keep, other, n = self.keep, self.other, weights.sum()
         at_left, at_right = weights @ left, weights @ right
         all_left, all_right = left.sum(axis=0), right.sum(axis=0)
         same = weights @ (left * right)
         result: Float64 = (
-            kept * (1 - kept) * same
+            keep * (1 - keep) * same
             + n * other * (left * right).sum(axis=0)
-            - kept * other * (at_left * all_right + at_right * all_left)
+            - keep * other * (at_left * all_right + at_right * all_left)
             - n * other**2 * all_left * all_right
-        ) / kept**2
+        ) / keep**2
         return result
 
     def covariance(self, weights: Float64) -> Float64:
         d, u = self._parts(weights)
-        crossed = u * self.other / self.kept**2
+        crossed = u * self.other / self.keep**2
         return np.diag(d) - crossed[:, None] - crossed
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
-        """tr(A Sigma[inner] A2' Sigma[outer]), as Sigma is diagonal less v u' + u v'."""
-        first, second, kept, rare = one.both, other.both, self.kept, self.other
+        first, second, keep, rare = one.both, other.both, self.keep, self.other
         inner_d, inner_u = self._parts(inner)
         outer_d, outer_u = self._parts(outer)
-        v = np.full(self.size, rare / kept**2)
+        v = np.full(self.size, rare / keep**2)
         spread = outer_d @ np.einsum("ij,ij,j->i", first, second, inner_d)
         left = outer_d @ ((first @ inner_u) * (second @ v) + (first @ v) * (second @ inner_u))
         right = inner_d @ ((v @ first) * (outer_u @ second) + (outer_u @ first) * (v @ second))
@@ -180,36 +135,35 @@ class KrrLaw:
         return float(spread - left - right + low)
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
-        first, second, kept, rare = one.both, other.both, self.kept, self.other
+        first, second, keep, rare = one.both, other.both, self.keep, self.other
         rows, sums = np.einsum("ij,ij->i", first, second), (first.sum(axis=1), second.sum(axis=1))
         own = np.diagonal(first), np.diagonal(second)
         # A p_a = (1 - beta) A e_a + (beta / k) A 1, its entry a, and p_a'A p_a
-        at_own = [kept * diagonal + rare * each for diagonal, each in zip(own, sums, strict=True)]
+        at_own = [keep * diagonal + rare * each for diagonal, each in zip(own, sums, strict=True)]
         whole = [
-            kept * mine + rare * (kept * each + rare * each.sum()) for mine, each in zip(at_own, sums, strict=True)
+            keep * mine + rare * (keep * each + rare * each.sum()) for mine, each in zip(at_own, sums, strict=True)
         ]
-        squares = kept**2 * rows + kept * rare * (first @ sums[1] + second @ sums[0]) + rare**2 * (sums[0] @ sums[1])
-        crossed = rare * squares + kept * at_own[0] * at_own[1]
-        plain = rare**2 * rows.sum() + 2 * rare * kept * rows + kept**2 * own[0] * own[1]
-        return np.asarray((plain - 2 * crossed + whole[0] * whole[1]) / kept**4)
+        squares = keep**2 * rows + keep * rare * (first @ sums[1] + second @ sums[0]) + rare**2 * (sums[0] @ sums[1])
+        crossed = rare * squares + keep * at_own[0] * at_own[1]
+        plain = rare**2 * rows.sum() + 2 * rare * keep * rows + keep**2 * own[0] * own[1]
+        return np.asarray((plain - 2 * crossed + whole[0] * whole[1]) / keep**4)
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        """The form x' Sigma_a y of each symbol: the diagonal is subtracted exactly, so nothing else is left."""
-        kept, rare = self.kept, self.other
+        # x' Sigma_a y of each symbol: the diagonal is subtracted exactly, so nothing else is left
+        keep, rare = self.keep, self.other
         own_left, own_right = _own(left), _own(right)
-        law_left = kept * own_left + rare * left.sum(axis=0)
-        law_right = kept * own_right + rare * right.sum(axis=0)
-        second_moment = kept * own_left * own_right + rare * (left * right).sum(axis=0)
-        return np.asarray((second_moment - law_left * law_right) / kept**2)
+        law_left = keep * own_left + rare * left.sum(axis=0)
+        law_right = keep * own_right + rare * right.sum(axis=0)
+        second_moment = keep * own_left * own_right + rare * (left * right).sum(axis=0)
+        return np.asarray((second_moment - law_left * law_right) / keep**2)
 
     def _parts(self, weights: Float64) -> tuple[Float64, Float64]:
         """The parts d and u of Sigma[h] = diag(d) - v u' - u v', where v has all entries (beta / k) / (1 - beta)^2."""
-        kept, rare, n = self.kept, self.other, weights.sum()
-        return (kept * (1 - kept) * weights + n * rare) / kept**2, kept * weights + n * rare / 2
+        keep, rare, n = self.keep, self.other, weights.sum()
+        return (keep * (1 - keep) * weights + n * rare) / keep**2, keep * weights + n * rare / 2
 
 
 def _own(vectors: Float64) -> Float64:
-    """Entry a of the column of symbol a."""
     return vectors[:, 0] if vectors.shape[1] == 1 else np.diagonal(vectors)
 
 
@@ -217,25 +171,18 @@ def _own(vectors: Float64) -> Float64:
 #
 # Coordinates of eta are independent with two values each, of variance v0, and v0 + 1 at the symbol itself. Unprojected
 # vectors would not reproduce constants, and a kernel with a mean would bring noise of its own.
-#
 # Source: Wang, Blocki, Li and Jha 2017; the projection, its diagonal and all covariances: docs/proofs/pairwise.md.
 
 
 @dataclass(frozen=True)
 class UnaryLaw:
-    """Law of the reports of `UnaryOracle`."""
+    """Law of the reports of `UnaryOracle`; `rare` is how often a bit is one that is not the symbol's."""
 
     size: int
     rare: float
-    """How often a bit is one that is not the symbol's, q; the symbol's own is a fair coin."""
-
-    @staticmethod
-    def of(oracle: Any) -> UnaryLaw:
-        return UnaryLaw(oracle.size, float(oracle.chance))
 
     @property
     def variance(self) -> float:
-        """v0: of a coordinate that is not the symbol's."""
         return self.rare * (1 - self.rare) / (0.5 - self.rare) ** 2
 
     def records(self, sums: Int64) -> int:
@@ -274,10 +221,7 @@ class UnaryLaw:
         return np.asarray(v**2 * rows.sum() + 2 * v * rows + np.diagonal(one.both) * np.diagonal(other.both))
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        """Linear and quadratic noise of one report of each symbol.
-
-        A bit has two values, so eta_j^2 - Var(eta_j) is 2 eta_j where it is not the symbol's, and 0 where it is.
-        """
+        # a bit has two values, so eta_j^2 - Var(eta_j) is 2 eta_j where it is not the symbol's, and 0 where it is
         v, rows = self.variance, np.einsum("ij,ij->i", one.both, other.both)
         diagonal = np.diagonal(one.both) * np.diagonal(other.both)
         x, y = left + self._linear(one), right + self._linear(other)
@@ -289,7 +233,6 @@ class UnaryLaw:
         return np.asarray(weights.sum() * self.variance + weights)
 
     def _linear(self, prepared: Prepared) -> Float64:
-        """Coefficients of eta in phi'A phi less its part of the diagonal, a column for each symbol."""
         own, both = np.diagonal(prepared.matrix), np.diagonal(prepared.both)
         drift = own + both
         result: Float64 = 2 * prepared.left + (2 * both - (drift - drift.mean()))[:, None]
@@ -300,27 +243,23 @@ class UnaryLaw:
 # --- Reports of one Haar coefficient each: zeta has a coordinate for every node of a binary tree over the symbols
 #
 # Node p of level l has H_p = +1 on the left half of its block and -1 on the right half, |H_p|^2 = k / 2^l, and
-# e_a = 1/k + sum_p H_p(a) H_p / |H_p|^2. A report of level l, which is asked with probability pi_l, is an index j and
+# e_a = 1/k + sum_p H_p(a) H_p / |H_p|^2. A report of level l, which is chosen with probability pi_l, is an index j and
 # a bit w; it stands for Theta_p = (c / pi_l) (-1)^<j,p> w at the nodes p of its level. Given the symbol a its mean is
 # H_p(a) and its covariance diag(c^2 / pi_l) less the product of the means.
-#
 # Source: Ghazi, Kamath, Kumar, Manurangsi and Sealfon 2023 for factorizations; this form and its
 # covariances: docs/proofs/pairwise.md.
 
 
 @dataclass(frozen=True)
 class HaarLaw:
-    """Law of the reports of `HaarOracle`, of which `size` is filled up to a power of two."""
+    """Law of the reports of `HaarOracle`, of which `size` is filled up to a power of two.
+
+    A bit is multiplied by `scale`, c = (e^epsilon + 1) / (e^epsilon - 1), and `chances` are pi of the levels.
+    """
 
     size: int
     scale: float
-    """What a bit is multiplied with, c = (e^epsilon + 1) / (e^epsilon - 1)."""
     chances: tuple[float, ...]
-    """How often each level is asked, pi."""
-
-    @staticmethod
-    def of(oracle: Any) -> HaarLaw:
-        return HaarLaw(oracle.padded, oracle.scale, tuple(oracle.level_chances.tolist()))
 
     @property
     def depth(self) -> int:
@@ -332,7 +271,6 @@ class HaarLaw:
 
     @cached_property
     def variances(self) -> Float64:
-        """c^2 / pi of each node, shape (size - 1,)."""
         scale = self.scale**2 / self.shares
         return np.repeat(scale, [1 << level for level in range(self.depth)])
 
@@ -344,7 +282,7 @@ class HaarLaw:
         result = np.empty(self.size - 1)
         for level, share in enumerate(self.shares):
             part = slice((1 << level) - 1, (2 << level) - 1)
-            result[part] = _walsh_hadamard(sums[part]) * (self.scale / share)
+            result[part] = transform(sums[part].astype(np.int64)) * (self.scale / share)
         return result
 
     def counts(self, sums: Int64) -> Float64:
@@ -373,7 +311,7 @@ class HaarLaw:
         return result - weights @ (_synthesis(left) * _synthesis(right))
 
     def covariance(self, weights: Float64) -> Float64:
-        """The whole of Sigma[h]: nodes of a level are alike, so a block is built of two of half its size."""
+        # nodes of a level are alike, so a block is built of two of half its size
         result = np.zeros((1, 1))
         for share in self.shares[::-1]:
             each = self.scale**2 / share / (2 * len(result)) ** 2
@@ -395,10 +333,9 @@ class HaarLaw:
         return np.asarray(v @ np.einsum("ij,ij,j->i", one.both, other.both, v) - 2 * crossed + means[0] * means[1])
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        linear = np.einsum("i,ij,ij->j", self.variances, left, right) - _at_own(left, self.size) * _at_own(
-            right, self.size
-        )
-        result = linear + self._crossed(left, other) + self._crossed(right, one)
+        linear = np.einsum("i,ij,ij->j", self.variances, left, right)
+        result = linear - _at_own(left, self.size) * _at_own(right, self.size)
+        result = result + self._crossed(left, other) + self._crossed(right, one)
         scale = self.scale**4 / self.shares**3
         both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
         both = both - self._level_mean(one) * self._level_mean(other)
@@ -424,17 +361,6 @@ class HaarLaw:
             sign = 1 - 2 * (symbols >> (self.depth - level - 1) & 1)
             result = result + (self.scale / self.shares[level]) ** 2 * sign * at_node
         return result
-
-
-def _walsh_hadamard(values: Int64) -> Int64:
-    """Sum of (-1)^<j,p> x_j of each p."""
-    result = values.astype(np.int64)
-    step = 1
-    while step < len(result):
-        pairs = result.reshape(-1, 2, step)
-        result = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
-        step *= 2
-    return result
 
 
 def _analysis(values: Float64) -> Float64:
@@ -498,22 +424,23 @@ def _doubly_centered_product(one: Float64, other: Float64, rows: Float64, column
     result = rows @ np.einsum("ij,ij,j->i", one, other, columns)
     for matrix, row, column in ((one, second_row, second_column), (other, first_row, first_column)):
         result -= (rows * row) @ (matrix @ columns) + rows @ (matrix @ (column * columns))
-    result += columns.sum() * (rows @ (first_row * second_row)) + rows.sum() * (
-        columns @ (first_column * second_column)
-    )
+    alone = rows.sum() * (columns @ (first_column * second_column))
+    result += columns.sum() * (rows @ (first_row * second_row)) + alone
     result += (rows @ first_row) * (columns @ second_column) + (columns @ first_column) * (rows @ second_row)
     return float(result)
 
 
-# --- Laws by the names of oracles
-
-LAWS: Mapping[str, Callable[[Any], ReportLaw]] = {"krr": KrrLaw.of, "unary": UnaryLaw.of, "haar": HaarLaw.of}
+ReportLaw = KrrLaw | UnaryLaw | HaarLaw
 
 
 def law_of(oracle: Any) -> ReportLaw:
-    """The law of an oracle's reports."""
+    """The law of an oracle's reports, by the oracle's name."""
     name: Any = getattr(oracle, "name", None)
-    if name not in LAWS:
-        raise ParameterError(f"means over pairs need reports of {', '.join(LAWS)}, got {quoted(name)}")
+    if name not in ("krr", "unary", "haar"):
+        raise ParameterError(f"means over pairs need reports of krr, unary, haar, got {quoted(name)}")
     check_pairwise(oracle.size)
-    return LAWS[name](oracle)
+    if name == "krr":
+        return KrrLaw(oracle.size, float(oracle.keep))
+    if name == "unary":
+        return UnaryLaw(oracle.size, float(oracle.chance))
+    return HaarLaw(oracle.padded, oracle.scale, tuple(oracle.level_chances.tolist()))

@@ -17,39 +17,16 @@ from ogive.core.checks import among, is_whole, whole
 from ogive.core.parameters import one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.kernels import Kernel
-from ogive.kernels.base import MAX_BITS, Measure, step
+from ogive.kernels.base import MAX_BITS, step
 from ogive.kernels.circuits import kernel_circuit
-from ogive.pairs import (
-    Design,
-    DiscreteLaplaceNoise,
-    ResponseNoise,
-    expected,
-    injections,
-    noise_variance,
-    optimal_injections,
-    optimal_pairs,
-    with_replacement,
-)
-from ogive.pairs.designs import most_rounds, pair_keys
-from ogive.pairs.variance import PairNoise
-from ogive.privacy import ApproxDP, Privacy, PureDP
+from ogive.pairs import designs, variance
+from ogive.pairs.designs import Design, most_rounds, pair_keys
+from ogive.pairs.variance import Overlaps, PairNoise, TwoSampleOverlaps
+from ogive.privacy import ApproxDP, PureDP
 from ogive.queries import Answer, PairsQuery
 from ogive.queries.pairs import DESIGNS, NOISES, DesignName
-from ogive.statistics.ustatistic.base import (
-    ANY_BINS,
-    KernelMeans,
-    MeanMethod,
-    MeanTask,
-    MethodOptions,
-    ShapeMeans,
-    best,
-    check_pairs,
-    check_served,
-    check_simple,
-    sampling_of,
-    shape_means,
-)
-from ogive.statistics.ustatistic.means import nearest_covariance
+from ogive.statistics.ustatistic.base import ANY_BINS, MeanMethod, MeanTask, MethodOptions, ShapeMeans, best
+from ogive.statistics.ustatistic.means import Means, nearest_covariance
 
 # --- Options
 
@@ -102,29 +79,16 @@ class Paired(MethodOptions):
 
 # --- Means over pairs of people, and their errors
 #
-# The mean of unbiased values w over N pairs varies with the noise, with who met whom, and with who the people are.
-# Values of two pairs without a common person are independent, so all of it is in the products of pairs that share one:
-#
-#     sum over related pairs a, b of (w_a - m)(w_b - m) / (N^2 - R),
-#
-# R being how many ordered pairs of pairs are related, each with itself among them; the divisor counts that m is
-# estimated too. Of disjoint pairs it is the variance of a mean. What part of it the sample has is told by pairs that
-# share one person: noise of different pairs is independent, so that their products estimate the covariance of the
-# kernel.
-#
-# Source:
-#     `docs/proofs/pairs.md`; Blom 1976; Aronow, Samii and Assenova 2015 on variances of dyadic data.
+# Values of two pairs without a common person are independent, so the variance of their mean is in the products of pairs
+# that share one; those that share one person alone show what part of it the sample has, since noise of different pairs
+# is independent. Source: docs/proofs/pairs.md; Blom 1976; Aronow, Samii and Assenova 2015.
 
 
 @dataclass(frozen=True)
 class PairedMeans:
-    """Means of some kernels over pairs of people.
+    """Means of some kernels over pairs of people, shape (m,), with their covariance around the population's, (m, m).
 
-    Fields:
-        values: Shape (m,).
-        variance: Covariance around the population's means, shape (m, m).
-        sampling: The part of it that the statistic of all pairs of these people has, as far as pairs tell: nothing
-            where nobody was in two pairs; shape (m, m).
+    `sampling` is the part of it that the statistic of all pairs of these people has: 0 where nobody was in two pairs.
     """
 
     values: Float64
@@ -139,29 +103,28 @@ def paired_means(design: Design, values: Float64, *, people: Sequence[int]) -> P
     centred = values - means
     own = centred.T @ centred
     repeated = _group_products(pair_keys(design.pairs, design.users), centred)
-    shared: list[Float64]
-    met: list[Int64]
     if design.between:
         shared = [_group_products(design.pairs[:, side], centred) - repeated for side in (0, 1)]
-        met = [design.first_degrees, design.second_degrees]
+        counted = variance.two_sample_overlaps(design)
+        related, repeats = [int(counted.first), int(counted.second)], int(counted.both)
     else:
         ends = np.concatenate([design.pairs[:, 0], design.pairs[:, 1]])
         shared = [_group_products(ends, np.concatenate([centred, centred])) - 2 * repeated]
-        met = [design.degrees]
-    repeats = _squares(np.unique(pair_keys(design.pairs, design.users), return_counts=True)[1].astype(np.int64))
-    related = [_squares(degrees) - (1 if design.between else 2) * repeats for degrees in met]
+        alike = variance.overlaps(design)
+        related, repeats = [int(alike.one)], int(alike.both)
     # what pairs that share nobody would have: no sharing makes it less
     floor = own / (count * max(1, count - 1))
     every = count**2 - repeats - sum(related)
-    variance = floor
+    covariance = floor
     if every > 0:
-        variance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
+        covariance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
     sampling = np.zeros_like(floor)
     for products, pairs, size in zip(shared, related, people, strict=True):
-        if pairs:
-            covariance = nearest_covariance(products / pairs + variance)  # products around the mean lack its variance
-            sampling += covariance * ((1 if design.between else 4) / size)
-    return PairedMeans(means, variance, _at_most(sampling, variance))
+        if pairs:  # products around the mean lack its variance
+            sampling += nearest_covariance(products / pairs + covariance) * ((1 if design.between else 4) / size)
+    if sampling.any():  # no more than leaves a covariance matrix of the whole
+        sampling = covariance - nearest_covariance(covariance - sampling)
+    return PairedMeans(means, covariance, sampling)
 
 
 def _group_products(keys: Int64, values: Float64) -> Float64:
@@ -171,24 +134,8 @@ def _group_products(keys: Int64, values: Float64) -> Float64:
     return np.asarray(np.array(sums) @ np.array(sums).T)
 
 
-def _squares(counts: Int64) -> int:
-    return int(counts @ counts)
-
-
-def _at_most(part: Float64, whole: Float64) -> Float64:
-    """The largest share of a covariance matrix that leaves a covariance matrix of the whole."""
-    if not part.any():
-        return part
-    return whole - nearest_covariance(whole - part)
-
-
 # --- Predicted errors of pairs of people
-#
-# Noise of a pair is one thing; how much pairs differ is another, and a distance that is answered by one random bit
-# differs more from pair to pair. The mean over some pairs varies with both, and with who meets whom.
-#
-# Source:
-#     `ustatistics.md`, 7.2 to 7.4; `docs/proofs/pairs.md`.
+# Source: `ustatistics.md`, 7.2 to 7.4; docs/proofs/pairs.md.
 
 # of the designs that are drawn to predict their noise
 _SEED = b"ogive predicts pairs"
@@ -196,18 +143,12 @@ _SEED = b"ogive predicts pairs"
 
 @dataclass(frozen=True)
 class Together:
-    """Noise of a pair on what a measure makes of its kernels, as a mean over the reference shapes.
-
-    Fields:
-        parts: Of each kernel and shape its weight and the noise.
-        kernels: Which share epsilon.
-    """
+    """Noise of a pair on a measure: of each kernel and shape its weight and the noise; the kernels share epsilon."""
 
     parts: tuple[tuple[float, PairNoise], ...]
     kernels: int
 
     def variance(self, epsilon: float) -> float:
-        """Of a pair that spends so much on all kernels."""
         return sum(weight * noise.variance(epsilon / self.kernels) for weight, noise in self.parts)
 
 
@@ -215,13 +156,8 @@ class Together:
 class PredictedPairs:
     """How a measure varies over pairs of people, as a mean over the reference shapes.
 
-    Fields:
-        first: Variance of its mean given one record; of two samples one of the positive class.
-        second: Given one of the negative class; 0 for a single sample.
-        pair: Its variance over pairs.
-        rounding: What rounding a distance to one bit adds to that; 0 where nothing is rounded.
-        noise: Of a pair.
-        between: Whether there are two samples.
+    `first` and `second` are variances of its mean given one record (of the positive and the negative class), `pair` is
+    that over pairs, to which rounding a distance to one bit adds `rounding`.
     """
 
     first: float
@@ -232,12 +168,11 @@ class PredictedPairs:
     between: bool
 
     def best_rounds(self, people: int, epsilon: float) -> int:
-        """In how many pairs each should be, of designs in which nobody meets the same person twice."""
         apart = self.pair + self.rounding
         if self.between:
             half = max(1, people // 2)
-            return optimal_injections(half, people - half, epsilon, self.first, self.second, apart, self.noise)
-        return optimal_pairs(people, epsilon, self.first, apart, self.noise)
+            return variance.optimal_injections(half, people - half, epsilon, self.first, self.second, apart, self.noise)
+        return variance.optimal_pairs(people, epsilon, self.first, apart, self.noise)
 
     def variance(self, design: str, rounds: int, people: int, epsilon: float) -> float:
         """Of the mean over the pairs of a design, around that over all pairs of the same people."""
@@ -247,32 +182,36 @@ class PredictedPairs:
         if self.between:
             rounds, moments = min(rounds, people - half), [self.first, self.second]
             regular, count = design == "round_robin", rounds * half
-            met = (expected.balanced_injections if regular else expected.injections)(half, people - half, rounds)
-            complete = expected.balanced_injections(half, people - half, people - half)
+            met = (TwoSampleOverlaps.balanced_injections if regular else TwoSampleOverlaps.injections)(
+                half, people - half, rounds
+            )
+            complete = TwoSampleOverlaps.balanced_injections(half, people - half, people - half)
         else:
             regular = design != "independent"
             count = rounds * (people // 2) if regular else max(1, rounds * people // 2)
-            designs = {"round_robin": expected.round_robin, "permutations": expected.permutations}
-            met = designs[design](people, rounds) if regular else expected.with_replacement(people, count)
-            complete = expected.all_pairs(people)
+            regularly = {"round_robin": Overlaps.round_robin, "permutations": Overlaps.permutations}
+            met = regularly[design](people, rounds) if regular else Overlaps.with_replacement(people, count)
+            complete = Overlaps.all_pairs(people)
         whole: float = complete.variance(*moments, self.pair)
         drawn: float = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
         if regular:
             return drawn + self.noise.variance(epsilon / rounds) / count
         if self.between:
-            pairs = injections(np.arange(people) < half, rounds, seed=_SEED)
+            pairs = designs.injections(np.arange(people) < half, rounds, seed=_SEED)
         else:
-            pairs = with_replacement(people, count, seed=_SEED)
-        return drawn + noise_variance(pairs, epsilon, self.noise)
+            pairs = designs.with_replacement(people, count, seed=_SEED)
+        return drawn + variance.noise_variance(pairs, epsilon, self.noise)
 
 
-def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: str, bits: int) -> PredictedPairs:
+def predicted_pairs(task: MeanTask, *, noise: str, bits: int) -> PredictedPairs:
     """How a measure varies and what noise it gets."""
-    shapes = shape_means(measure, domain, classes)
-    moments, parts, rounding = [], [], 0.0
+    measure, domain, classes = task.measure, task.domain(ANY_BINS), task.number_of_classes
+    shapes, moments, parts, rounding = task.shapes, [], [], 0.0
     for shape in shapes:
         values = [_over_pairs(shape, kernel, bool(classes)) for kernel in measure.kernels]
-        moments.append(_moments(sum(slope * each for slope, each in zip(shape.gradient, values, strict=True))))
+        mixed = sum(slope * each for slope, each in zip(shape.gradient, values, strict=True))
+        rows, columns = np.nanmean(mixed, axis=1), np.nanmean(mixed, axis=0)
+        moments.append((float(np.var(rows)), float(np.var(columns)), float(np.nanvar(mixed))))
         for slope, kernel, result in zip(shape.gradient, measure.kernels, values, strict=True):
             weight = float(slope) ** 2 / len(shapes)
             law, rounded = _noise_of(kernel, domain, bits, noise, result)
@@ -288,13 +227,13 @@ def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Flo
     inside = kernel_circuit(kernel, domain)
     scale, wholes = inside.scale(bits), inside.wholes
     if noise == "laplace":
-        return DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
+        return variance.DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
     if wholes is not None:
         answers = tuple(float(scale.zero + scale.unit * whole) for whole in wholes)
         counts = np.array([np.count_nonzero(values == answer) for answer in answers], dtype=np.float64)
-        return ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
+        return variance.ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
     low, high = (float(scale.zero + scale.unit * whole) for whole in (0, 1 << inside.digits(bits)))
-    return ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
+    return variance.ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
 
 
 def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:
@@ -306,23 +245,12 @@ def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:
     return values
 
 
-def _moments(values: Float64) -> tuple[float, float, float]:
-    """Variances of the means of rows and of columns, and of the values."""
-    rows, columns = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
-    return float(np.var(rows)), float(np.var(columns)), float(np.nanvar(values))
-
-
 # --- The method
 
 DEFAULTS = Paired()
-FEWEST = 4
-"""People below which nothing can be said of the error of a mean over their pairs."""
-
-LEAST_EPSILON = Fraction(1, 10**9)
-"""Of a person; with less the answers of all people there are would say nothing."""
-
-LARGEST_SCALE = 1 << 28
-"""Of noise inside a circuit, in steps: the rarest of its bits is still drawn to one part in 2^32."""
+FEWEST = 4  # people, for an error of a mean over their pairs
+LEAST_EPSILON = Fraction(1, 10**9)  # with less the answers of all people there are would say nothing
+LARGEST_SCALE = 1 << 28  # of noise inside a circuit, in steps: the rarest of its bits is drawn to one part in 2^32
 
 
 @dataclass(frozen=True)
@@ -336,28 +264,28 @@ class PeoplesPairs(MeanMethod):
 
     @cached_property
     def predicted(self) -> float:
-        """Mean over the reference shapes of the variance, around the statistic of all pairs of these people."""
         query = self.query
         return self.guess.variance(query.design, query.rounds, self.task.records, float(query.epsilon))
 
-    def means(self, answer: Answer) -> KernelMeans:
-        """Means of the kernels, with the error that the pairs' values show."""
+    def means(self, answer: Answer) -> Means:
         assert answer.totals is not None, "under ADD_OR_REMOVE no price was named"
         rows, total = answer.values, sum(answer.totals)
         design = Design(total, rows[:, :2], between=self.query.classes)
         means = paired_means(design, self.query.read(rows), people=answer.totals[::-1])
-        moved = [_rounded(kernel, self.domain, self.query.bits) for kernel in self.task.measure.kernels]
+        # steps move a kernel by half a step of either argument
+        slopes = [kernel.lipschitz(self.domain) for kernel in self.task.measure.kernels]
+        size = float(step(self.domain, self.query.bits)) if any(slopes) else 0.0
+        moved = [0.0 if slope is None else slope * size for slope in slopes]
         classes = answer.totals if self.query.classes else None
         noise = means.variance - means.sampling
         # a few values may all be the same, and show no noise
         noise = noise + np.diag(np.maximum(0, self.query.least_noise(rows) - np.diag(noise)))
-        return KernelMeans(means.values, noise, sampling_of(means.sampling), np.array(moved), total, classes)
+        return Means(means.values, noise, means.sampling, np.array(moved), total, classes)
 
 
 def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
     """Pairs of people, as many of each as err least, with the noise that errs least."""
-    check_pairs(task, Paired.name)
-    check_simple(task, Paired.name)
+    task.check(Paired.name, pairs=True)
     for kernel in task.measure.kernels:
         kernel_circuit(kernel, task.domain(ANY_BINS))
     people = task.records
@@ -370,40 +298,33 @@ def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
     if task.classes is None and options.rounds != "auto" and options.rounds > most_rounds(people):
         raise ParameterError(f"{people} people can meet in at most {most_rounds(people)} rounds, got {options.rounds}")
     noises = NOISES if options.noise == "auto" else (options.noise,)
-    return best(partial(_made, task, options, noise) for noise in noises)
+    return best(partial(_with_noise, task, options, noise) for noise in noises)
 
 
-def _made(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
-    epsilon, delta = _spent(task.terms.privacy, noise)
+def _with_noise(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
+    privacy, delta = task.terms.privacy, Fraction(0)  # no delta with randomized response
+    if noise == "laplace":
+        if not isinstance(privacy, ApproxDP):
+            raise UnsupportedError(
+                "Laplace noise that two people draw inside a circuit is cut off far out, which requires a delta; give "
+                "one, for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
+            )
+        epsilon, delta = privacy.epsilon, privacy.delta
+    else:
+        epsilon = (privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)).epsilon
     if epsilon < LEAST_EPSILON:
         raise UnsupportedError(
             f"epsilon = {float(epsilon):.3g} is too small for noise inside a circuit; use a larger one"
         )
-    people = task.records
-    classes = task.number_of_classes
-    guess = predicted_pairs(task.measure, task.domain(ANY_BINS), classes, noise=noise, bits=options.bits)
-    whole = float(epsilon)
-    rounds = options.rounds if isinstance(options.rounds, int) else guess.best_rounds(people, whole)
-    bits = _bits(task, options.bits, whole / rounds) if noise == "laplace" else options.bits
+    classes, spent = task.number_of_classes, float(epsilon)
+    guess = predicted_pairs(task, noise=noise, bits=options.bits)
+    rounds = options.rounds if isinstance(options.rounds, int) else guess.best_rounds(task.records, spent)
+    bits = _bits(task, options.bits, spent / rounds) if noise == "laplace" else options.bits
     query = PairsQuery(
         task.rows(ANY_BINS), task.measure, bool(classes), epsilon, delta, options.design, rounds, noise, bits
     )
     query.program(rounds)  # refuses noise that cannot be drawn
-    check_served(task.terms, query)
-    return PeoplesPairs(task, query, ANY_BINS, guess)
-
-
-def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:
-    """Epsilon and delta of a person: no delta with randomized response."""
-    if noise == "laplace":
-        if isinstance(privacy, ApproxDP):
-            return privacy.epsilon, privacy.delta
-        raise UnsupportedError(
-            "Laplace noise that two people draw inside a circuit is cut off far out, which requires a delta; give "
-            "one, for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
-        )
-    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    return pure.epsilon, Fraction(0)
+    return PeoplesPairs(task, task.served(query), ANY_BINS, guess)
 
 
 def _bits(task: MeanTask, most: int, epsilon: float) -> int:
@@ -416,9 +337,3 @@ def _bits(task: MeanTask, most: int, epsilon: float) -> int:
     raise UnsupportedError(
         f"epsilon = {epsilon:.3g} for a pair needs more noise than circuits can draw; use a larger one"
     )
-
-
-def _rounded(kernel: Kernel, domain: Domain, bits: int) -> float:
-    """How far steps may move a kernel: half a step of either argument."""
-    slope = kernel.lipschitz(domain)
-    return 0.0 if slope is None else slope * float(step(domain, bits))

@@ -44,7 +44,7 @@ class Prediction(prediction.Prediction):
     labeled = True
 
     def __init__(self, statistic: Ustatistic, terms: Terms, setting: Setting) -> None:
-        # not super().__init__, since nothing need be answered to know what is asked
+        # not super().__init__, since nothing need be answered to know the question
         if setting.records < 2:
             raise ParameterError(f"a mean over pairs needs at least two records, got {setting.records}")
         self.statistic, self.terms, self.setting = statistic, terms, setting
@@ -57,7 +57,7 @@ class Prediction(prediction.Prediction):
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
-        """Labeled records, which only say what is asked: errors are those on public reference shapes."""
+        """Labeled records, for the question alone: errors are those on public reference shapes."""
         for name, value in assumed.items():
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "
@@ -67,7 +67,6 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """The predicted error is what one decides by."""
         return True
 
     def errors(self) -> Errors:
@@ -78,22 +77,19 @@ class Prediction(prediction.Prediction):
         return Errors({"value": math.sqrt(self._method.predicted)}, basis=basis)
 
     def simulated(self) -> tuple[Statistic[Any], Terms]:
-        """The statistic with the method and bins that it takes, which are chosen once."""
         return cast(Ustatistic, self.statistic).settled(self.terms), self.terms
 
     def is_method_of(self, statistic: Ustatistic) -> bool:
-        """Whether it is read as was asked; two methods with options may have one query."""
+        """Whether it is read in the same way; two methods with options may have one query."""
         return isinstance(statistic.method, str) or cast(Ustatistic, self.statistic).method == statistic.method
 
     def noise(self, errors: Mapping[str, float]) -> str:
-        """What is noisy, and on how many bins."""
         query = self._method.query
         bins = " x ".join(str(size) for size in self._method.domain.sizes)
         if isinstance(query, ReportsQuery):
             return f"{self.setting.records} randomized reports on {bins} bins"
         if isinstance(query, PairsQuery):
-            each = f"{query.rounds} pair{'s' * (query.rounds > 1)}"
-            circuit = query.program(query.rounds).circuit
+            each, circuit = f"{query.rounds} pair{'s' * (query.rounds > 1)}", query.program(query.rounds).circuit
             sent = sum(pair_bytes(circuit).values()) / 1000
             return f"circuits of {circuit.ands} AND gates, {each} each of {sent:.3g} kB"
         laws = [level.law for level in query.levels]

@@ -17,10 +17,9 @@ from ogive.core.checks import among, whole
 from ogive.core.parameters import one_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels import AbsoluteDifference, Greater
-from ogive.kernels.base import Kernel
-from ogive.kernels.cells import column_nodes, widths
-from ogive.kernels.surface import vus, vus_extremes
-from ogive.kernels.triples import TripleTable
+from ogive.kernels.base import Kernel, column_nodes, widths
+from ogive.kernels.numbers import corrected
+from ogive.kernels.tuples import TripleTable, excess, multinomial, vus, vus_extremes
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.local.base import Oracle
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS, Composition, NodeReport, Split, design_tree
@@ -28,60 +27,36 @@ from ogive.local.values import rounded
 from ogive.noise import KeyedSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, check_privacy
 from ogive.queries import Answer, ReportsQuery
-from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic import means, trees
 from ogive.statistics.ustatistic.base import (
     ANY_BINS,
     BinnedMethod,
-    KernelMeans,
     MeanMethod,
     MeanTask,
     MethodOptions,
     ShapeMeans,
     best,
-    best_bins,
-    check_served,
-    check_simple,
-    farthest,
-    sampling_of,
 )
 from ogive.statistics.ustatistic.laws import check_pairwise, law_of
-from ogive.statistics.ustatistic.means import corrected, on_simplex
-from ogive.statistics.ustatistic.trees import (
-    VARIANTS,
-    Sizes,
-    Variant,
-    auc,
-    check_a,
-    check_prune,
-    error_bound,
-    expected_noise,
-    lost_bound,
-    prunes,
-    threshold_of,
-)
+from ogive.statistics.ustatistic.means import Means, on_simplex
+from ogive.statistics.ustatistic.trees import VARIANTS, Sizes, Variant
 
 ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
-"""How a symbol may be randomized, by the name of the method."""
 
-MOST_SYMBOLS = 1 << 10
-"""Most symbols of a pair matrix that bins which nobody named are refined to."""
-
-# of the roundings of imagined records
-_SEED = 0x726F756E
+LARGEST = 4096  # most classes times bins of a surface: chains of ten classes then take 130 MB
+MOST_SYMBOLS = 1 << 10  # of a pair matrix to which bins that nobody named are refined
+_SEED = 0x726F756E  # of the roundings of imagined records
 
 
 def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
-    """Epsilon of one report where a person may send so many.
-
-    Reports cost pure epsilon whatever was granted: sqrt(2 rho) of a zero-concentrated guarantee.
-    """
+    """Epsilon of one of a person's reports, which is pure whatever the guarantee."""
     whole = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     return whole.epsilon / rows
 
 
 @dataclass(frozen=True)
 class OneReport(MeanMethod):
-    """What is asked where every owner sends one report."""
+    """Every owner sends one report."""
 
     rounded: ClassVar[bool] = True
 
@@ -89,12 +64,10 @@ class OneReport(MeanMethod):
 
     @property
     def oracle(self) -> Any:
-        """How symbols are randomized, with a public class beside them where there is one."""
         return self.query.oracle
 
     @property
     def inner(self) -> Any:
-        """How symbols are randomized."""
         return self.oracle.inner if isinstance(self.oracle, PublicClasses) else self.oracle
 
     @property
@@ -102,19 +75,11 @@ class OneReport(MeanMethod):
         return str(self.inner.name)
 
 
-def reports_query(task: MeanTask, bins: int, oracle: Oracle) -> ReportsQuery:
-    """The reports, where they are served."""
-    query = ReportsQuery(task.rows(bins), oracle, task.rounding)
-    check_served(task.terms, query)
-    return query
-
-
 class Reports(OneReport, BinnedMethod):
     """One report of every owner, whose sums give the kernels' means."""
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
-        """Every kernel between symbols."""
         if self.task.rounding == "randomized":
             return tuple(self._at_nodes(kernel) for kernel in self.task.measure.kernels)
         return super().matrices
@@ -138,42 +103,9 @@ class Reports(OneReport, BinnedMethod):
             errors = means.two_sample_covariance(self.inner, [combined], shares[0], shares[1], (half, half))
         return float(errors.randomization[0, 0] + bias)
 
-    def means(self, answer: Answer) -> KernelMeans:
-        """Means of the kernels, with the noise that the reports really had."""
-        reach = farthest(self.task, self.domain, self.matrices)
-        if not isinstance(self.oracle, PublicClasses):
-            result = means.means(self.oracle, answer.values, self.matrices, reach)
-            return self._kernel_means(result, reach, result.records, None)
-        result = means.two_sample_means(self.oracle, answer.values, self.matrices, reach)
-        sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
-        return self._kernel_means(result, reach, result.records, sizes)
-
-
-def reports(task: MeanTask, name: str) -> Reports:
-    """The best number of bins for one oracle."""
-    make = partial(_reports, task, name)
-    return best_bins(make, task.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
-
-
-def _reports(task: MeanTask, name: str, bins: int) -> Reports:
-    size = task.domain(bins).size
-    check_pairwise(size)
-    inner = oracle_of(task, name, size)
-    oracle = inner if task.classes is None else PublicClasses(inner, task.classes.size)
-    return Reports(task, reports_query(task, bins, oracle), bins)
-
-
-def oracle_of(task: MeanTask, name: str, size: int) -> Oracle:
-    """The oracle of so many symbols that a name stands for."""
-    epsilon = report_epsilon(task.terms.privacy, task.terms.unit.max_rows_per_person)
-    if name == RandomizedResponse.name:
-        return RandomizedResponse(size, epsilon)
-    if name == UnaryOracle.name:
-        return UnaryOracle(size, epsilon)
-    # smooth kernels hardly depend on fine levels, so these are asked less often
-    domain = task.domain(ANY_BINS)
-    smooth = all(kernel.lipschitz(domain) is not None for kernel in task.measure.kernels)
-    return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")
+    def means(self, answer: Answer) -> Means:
+        means_of = means.means if self.task.classes is None else means.two_sample_means
+        return self._within_reach(means_of(self.oracle, answer.values, self.matrices, self.reach))
 
 
 # --- Means over triples
@@ -193,26 +125,14 @@ class TripleReports(OneReport):
         whole, sampling = means.variances(self.oracle, self.tensor, shares, max(3, self.task.records))
         return float(shape.gradient[0]) ** 2 * (whole - sampling)
 
-    def means(self, answer: Answer) -> KernelMeans:
-        """The mean, with the variances at the distribution that is nearest to the estimated one."""
+    def means(self, answer: Answer) -> Means:
         value = means.mean(self.oracle, answer.values, self.tensor)
         records, size = int(answer.values.sum()), self.oracle.size
         keep = float(self.oracle.keep)
         shares = (answer.values / records - (1 - keep) / size) / keep
         whole, sampling = means.variances(self.oracle, self.tensor, on_simplex(shares, size), records)
         randomization = np.array([[max(whole - sampling, 0.0)]])
-        return KernelMeans(np.array([value]), randomization, sampling_of(np.array([[sampling]])), np.zeros(1), records)
-
-
-def triples(task: MeanTask, name: str) -> TripleReports:
-    """Responses for a mean over triples."""
-    check_simple(task, name)
-    if name != RandomizedResponse.name:
-        raise ParameterError(f"a mean over triples is read off responses of krr only; use `method='krr'`, not {name}")
-    if len(task.measure.kernels) != 1:
-        raise ParameterError("a kernel of three records is measured alone")
-    oracle = oracle_of(task, name, task.domain(ANY_BINS).size)
-    return TripleReports(task, reports_query(task, ANY_BINS, oracle), ANY_BINS)
+        return Means(np.array([value]), randomization, np.array([[sampling]]), np.zeros(1), records)
 
 
 # --- The volume under a ROC surface
@@ -230,104 +150,68 @@ class Surface(OneReport):
         bias = vus(histograms) - shape.means[0]
         return float(shape.gradient[0] ** 2 * (variance + bias**2))
 
-    def means(self, answer: Answer) -> KernelMeans:
-        """The volume, with the noise that the reports really had."""
+    def means(self, answer: Answer) -> Means:
         return volume(self.oracle, answer.values, wide=widths(self.domain.columns[0]) > 0)
 
 
-def surface(task: MeanTask, name: str) -> Surface:
-    """The best number of bins for one oracle."""
-    measure, classes = task.measure.name, task.classes
-    if classes is None or len(task.measure.kernels) != 1:
-        raise ParameterError(f"{measure} is no volume under one ROC surface of public classes")
-    if task.rounding != "simple":
-        raise ParameterError(f"{measure} jumps from 0 to 1, so leave out `rounding='randomized'`")
-    if task.matrix != "average":
-        raise ParameterError(f"{measure} counts one of the orders of scores in one bin, so matrix must be average")
-    make = partial(_surface, task, name, classes.size)
-    most = min(MOST_SYMBOLS, LARGEST // classes.size)
-    return best_bins(make, task.columns, most=most, powers=name == HaarOracle.name)
+def by_oracle(task: MeanTask, name: str) -> MeanMethod:
+    """Reports by the named oracle, with the best number of bins, for whatever tuples the measure looks at."""
+    measure, classes = task.measure, task.number_of_classes
+    kind: type[Reports | Surface] = Reports
+    most = MOST_SYMBOLS
+    if task.tuples == "classes":
+        if not classes or len(measure.kernels) != 1:
+            raise ParameterError(f"{measure.name} is no volume under one ROC surface of public classes")
+        if task.rounding != "simple":
+            raise ParameterError(f"{measure.name} jumps from 0 to 1, so leave out `rounding='randomized'`")
+        if task.matrix != "average":
+            raise ParameterError(
+                f"{measure.name} counts one of the orders of scores in one bin, so matrix must be average"
+            )
+        kind, most = Surface, min(MOST_SYMBOLS, LARGEST // classes)
+    elif task.tuples == "triples":
+        task.check(name)
+        if name != RandomizedResponse.name:
+            raise ParameterError(
+                f"a mean over triples is read off responses of krr only; use `method='krr'`, not {name}"
+            )
+        if len(measure.kernels) != 1:
+            raise ParameterError("a kernel of three records is measured alone")
+        oracle = _oracle_of(task, name, task.domain(ANY_BINS).size)
+        return TripleReports(task, task.reports(ANY_BINS, oracle), ANY_BINS)
+
+    def make(bins: int) -> Reports | Surface:
+        size = task.domain(bins).size
+        if kind is Surface:
+            check_surface(classes, size)
+        else:
+            check_pairwise(size)
+        inner = _oracle_of(task, name, size)
+        return kind(task, task.reports(bins, PublicClasses(inner, classes) if classes else inner), bins)
+
+    return task.best_bins(make, most=most, powers=name == HaarOracle.name)
 
 
-def _surface(task: MeanTask, name: str, classes: int, bins: int) -> Surface:
-    size = task.domain(bins).size
-    check_surface(classes, size)
-    return Surface(task, reports_query(task, bins, PublicClasses(oracle_of(task, name, size), classes)), bins)
+def _oracle_of(task: MeanTask, name: str, size: int) -> Oracle:
+    epsilon = report_epsilon(task.terms.privacy, task.terms.unit.max_rows_per_person)
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(size, epsilon)
+    if name == UnaryOracle.name:
+        return UnaryOracle(size, epsilon)
+    # smooth kernels hardly depend on fine levels, so these are chosen less often
+    domain = task.domain(ANY_BINS)
+    smooth = all(kernel.lipschitz(domain) is not None for kernel in task.measure.kernels)
+    return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")
 
 
-# --- Exact variance of the volume
-#
-# The volume is a sum over chains of bins, one of each class, that never fall; m classes in a row in one bin weigh 1/m!.
-# Its square is a sum over pairs of chains, to which each class brings a factor of its own, of mean m_c m_c' + C_c for a
-# histogram with mean m_c and covariance C_c. Chains are followed class by class, by the bin that they are in and the
-# number of classes in a row that were in it; what the means alone give is left out at every step, so that nothing
-# cancels. Time is O(K^3 k^2).
-#
-# Source: docs/proofs/hierarchy.md.
-
-LARGEST = 4096
-"""Most classes times bins: chains of ten classes in so many take 130 MB."""
+# --- The volume from reports: of unbiased histograms of the classes, with the covariances of these
 
 
-def excess(means: Float64, covariances: Sequence[Float64]) -> float:
-    """Mean of the squared volume of independent histograms less the squared volume of their means, shape (K, k).
-
-    With the covariances of histograms, shape (k, k) each, it is the variance of the volume. With unbiased histograms as
-    means and their covariances negated it is, on average, the squared volume of the true shares less that of the
-    histograms.
-    """
-    bins = means.shape[1]
-    # products of the means along one chain, and what covariances add to them along two
-    chain, pair = np.ones((1, bins)), np.zeros((1, bins, 1, bins))
-    for number, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-        if number:
-            chain = _advanced(chain)
-            pair = _advanced(_advanced(pair).transpose(2, 3, 0, 1))
-        pair = pair * (np.outer(mean, mean) + covariance)[:, None]
-        pair += np.multiply.outer(chain, chain) * covariance[:, None]
-        chain = chain * mean
-    return float(pair.sum())
-
-
-def multinomial(shares: Float64, records: float) -> Float64:
-    """Covariance of the shares of this many records that are drawn from a distribution, shape (k, k)."""
-    return (np.diag(shares) - np.outer(shares, shares)) / records
-
-
-def _advanced(chains: Float64) -> Float64:
-    """Chains before their next class: it starts a new bin above, or joins the others in theirs.
-
-    Args:
-        chains: By the classes in a row, the bin, and whatever else, shape (runs, k, ...).
-    """
-    started = np.zeros_like(chains[:1])
-    started[0, 1:] = np.cumsum(chains.sum(axis=0), axis=0)[:-1]
-    rows = np.arange(2, len(chains) + 2).reshape(-1, *(1,) * (chains.ndim - 1))
-    return np.concatenate([started, chains / rows])
-
-
-# --- The volume from reports
-#
-# Every term of the volume takes one bin of each class, and classes are different people, so unbiased histograms of the
-# classes give an unbiased volume, and the covariances of these histograms its exact variance.
-
-
-def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> KernelMeans:
+def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> Means:
     """Estimate the volume under the ROC surface of two or more public classes.
 
-    Args:
-        oracle: `PublicClasses` over "krr", "unary" or "haar"; classes in the order that scores should have.
-        sums: Of reports, of the oracle's shape.
-        wide: Which bins hold more than one score, so that two scores in them need not be equal, shape (k,); None if
-            no bin does.
-
-    Returns:
-        An unbiased estimate, so it may be outside [0, 1]. Its covariance is the unbiased estimate of it, or that at the
-        nearest possible histograms where it is larger; sampling is of the latter.
-
-    Privacy: post-processing of randomized reports; classes are public.
-
-    Source: methods file, section 2; the variance: docs/proofs/hierarchy.md.
+    Its covariance is the unbiased estimate of it, or that at the nearest possible histograms where it is larger. `wide`
+    says which bins hold more than one score, shape (k,).
     """
     if not isinstance(oracle, PublicClasses) or oracle.classes < 2:
         raise ParameterError("a volume under the ROC surface needs reports of two or more public classes")
@@ -345,8 +229,8 @@ def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> KernelMeans
     drawn = excess(plausible, [multinomial(each, count) for each, count in zip(plausible, records, strict=True)])
     least, largest = (value, value) if wide is None else vus_extremes(histograms, wide)
     moved, variance = max(value - least, largest - value, 0.0), np.array([[max(unbiased, likely, 0.0)]])
-    sampling = sampling_of(np.array([[max(drawn, 0.0)]]))
-    return KernelMeans(np.array([value]), variance, sampling, np.array([moved]), sum(records), records)
+    sampling = np.array([[max(drawn, 0.0)]])
+    return Means(np.array([value]), variance, sampling, np.array([moved]), sum(records), records)
 
 
 def predicted_volume(inner: Any, histograms: Float64, records: Sequence[int]) -> float:
@@ -384,7 +268,6 @@ def _noise(inner: Any, histograms: Float64, records: Sequence[int]) -> list[Floa
 # --- An AUC with public labels, from reports about a tree over the scores
 
 CHILDREN = (2, 4)
-"""Children of a node that are compared where nobody named how many."""
 
 
 @dataclass(frozen=True)
@@ -431,8 +314,8 @@ class HierarchyAuc(MethodOptions):
         among(self.variant, "variant", VARIANTS)
         among(self.split, "split", SPLITS)
         among(self.nodes, "nodes", NODES)
-        check_a(self.a)
-        check_prune(self.prune)
+        trees.check_a(self.a)
+        trees.check_prune(self.prune)
         if self.prune is False and (self.variant, self.a) != ("half", "auto"):
             raise ParameterError(
                 "`variant` and `a` are for discarded nodes, and `prune=False` discards none; leave them out"
@@ -478,7 +361,7 @@ class HierarchyAuc(MethodOptions):
 
     def sizes(self, oracle: TreeOracle, positives: int, negatives: int, ties: str = "half") -> Sizes:
         """The quantities on which bounds depend, for the expected number of reports on each level."""
-        v, w = (max(each.most for each in expected_noise(oracle, size)) for size in (positives, negatives))
+        v, w = (max(each.most for each in trees.expected_noise(oracle, size)) for size in (positives, negatives))
         return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
 
     def threshold(self, sizes: Sizes) -> float | None:
@@ -487,8 +370,8 @@ class HierarchyAuc(MethodOptions):
         Raises:
             ParameterError: there are too many nodes to refine all.
         """
-        a = threshold_of(sizes, self.a)
-        return a if prunes(sizes, a, self.prune) else None
+        a = trees.threshold_of(sizes, self.a)
+        return a if trees.prunes(sizes, a, self.prune) else None
 
     def bound(
         self,
@@ -527,7 +410,7 @@ class HierarchyAuc(MethodOptions):
             raise ParameterError("a bound needs the number of children of a node; name it, for example `branching=2`")
         oracle = self.oracle(bins, check_privacy(privacy), branching=self.branching)
         sizes = self.sizes(oracle, positives, negatives, ties)
-        return error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
+        return trees.error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
 
 
 DEFAULTS = HierarchyAuc()
@@ -554,33 +437,25 @@ class Hierarchical(OneReport):
         half = max(1, self.task.records // 2)
         sizes = self.options.sizes(self.tree, half, half, self._ties)
         threshold = self.options.threshold(sizes)
-        linear, products = np.mean([self._variances(shape, half) for shape in self.shapes], axis=0).tolist()
-        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in self.shapes]))
-        return float(bias + linear + (products if threshold is None else lost_bound(sizes, threshold)))
+        linear, products = np.mean([self._variances(shape, half) for shape in self.task.shapes], axis=0).tolist()
+        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in self.task.shapes]))
+        return float(bias + linear + (products if threshold is None else trees.lost_bound(sizes, threshold)))
 
     def _bias(self, shape: ShapeMeans) -> float:
         """How far rounding to leaves moves the area, with pairs in one leaf counted half."""
-        symbols = self.domain.symbols(shape.rows)
-        positives, negatives = (
-            np.bincount(symbols[shape.classes == place], minlength=self.tree.padded) for place in (1, 0)
-        )
+        positives, negatives = self._leaves(shape)
         wins = positives @ (np.cumsum(negatives) - negatives / 2)
         return float(wins / (positives.sum() * negatives.sum()) - shape.means[0])
 
-    def _variances(self, shape: ShapeMeans, records: int) -> tuple[float, float]:
-        """What is linear in the noise of the nodes of one class, and products of both, of this many records of each.
-
-        The first is the sum over nodes of squared counts of the other class, by which a child's count is multiplied,
-        times its variance; the second that over pairs of children of one node.
-        """
-        tree = self.tree
+    def _leaves(self, shape: ShapeMeans) -> list[Int64]:
         symbols = self.domain.symbols(shape.rows)
-        held = []
-        for place in (1, 0):
-            counts = np.bincount(symbols[shape.classes == place], minlength=tree.padded)
-            held.append(counts * (records / counts.sum()))
+        return [np.bincount(symbols[shape.classes == place], minlength=self.tree.padded) for place in (1, 0)]
+
+    def _variances(self, shape: ShapeMeans, records: int) -> tuple[float, float]:
+        """Sums over nodes of squared counts of one class times variances of the other, and of products of variances."""
+        tree, held = self.tree, [counts * (records / counts.sum()) for counts in self._leaves(shape)]
         linear = products = 0.0
-        for level, noise in enumerate(expected_noise(tree, records)):
+        for level, noise in enumerate(trees.expected_noise(tree, records)):
             size = tree.branching ** (tree.levels - level - 1)
             x, y = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in held)
             v, w = noise.at(x), noise.at(y)
@@ -600,23 +475,16 @@ class Hierarchical(OneReport):
         assert isinstance(kernel, Greater)
         return kernel.ties if self._points else "half"
 
-    def means(self, answer: Answer) -> KernelMeans:
-        """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
-        options = self.options
-        result = auc(
-            self.oracle, answer.values, a=options.a, prune=options.prune, variant=options.variant, ties=self._ties
-        )
+    def means(self, answer: Answer) -> Means:
+        form: dict[str, Any] = {name: getattr(self.options, name) for name in ("a", "prune", "variant")}
+        result = trees.auc(self.oracle, answer.values, ties=self._ties, **form)
         moved = result.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
         classes = (result.sizes.negatives, result.sizes.positives)
-        variance, sampling = np.array([[result.variance]]), sampling_of(np.array([[result.sampling_variance]]))
-        return KernelMeans(np.array([result.value]), variance, sampling, np.array([moved]), sum(classes), classes)
+        variance, sampling = np.array([[result.variance]]), np.array([[result.sampling_variance]])
+        return Means(np.array([result.value]), variance, sampling, np.array([moved]), sum(classes), classes)
 
     def _one_leaf(self, answer: Answer) -> float:
-        """Share of pairs whose scores are in one leaf, as far as reports tell.
-
-        It is estimated at the finest level whose noise allows it, and taken to fall from there as for scores that are
-        spread out within the nodes.
-        """
+        """Share of pairs whose scores are in one leaf, from the finest level whose noise allows it."""
         tree, size = self.tree, [int(self.tree.reports(each)) for each in answer.values]
         noise = [np.array(tree.variances(each)) for each in answer.values]
         counts = [tree.counts(each) for each in answer.values]
@@ -653,4 +521,4 @@ def _hierarchical(task: MeanTask, options: HierarchyAuc, branching: int) -> Hier
         raise ParameterError(
             f"reports about {tree.size} bins cannot be added up in memory; take at most {branching**tree.tallied}"
         )
-    return Hierarchical(task, reports_query(task, bins, PublicClasses(tree, task.classes.size)), bins, options)
+    return Hierarchical(task, task.reports(bins, PublicClasses(tree, task.classes.size)), bins, options)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, TypedDict, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
@@ -20,85 +20,40 @@ from ogive.core.parameters import completed, one_of, written_fields
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import Measure
-from ogive.kernels.triples import of_triples
 from ogive.local.values import ROUNDINGS, Rounding
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, PairsQuery, Query, RowValues
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Terms, as_values
 from ogive.statistics.confidence import check_level
+from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.methods.base import counts_records, owners_answer
 from ogive.statistics.methods.choose import check_expected
 from ogive.statistics.options import Command
-from ogive.statistics.ustatistic.base import DOES_NOT_FIT, KernelMeans, MeanMethod, MeanTask, best, of_classes
-from ogive.statistics.ustatistic.columns import (
-    AUTO,
-    BinsOfEach,
-    BoundsOfEach,
-    CategoriesOfEach,
-    Columns,
-    Described,
-    GridOfEach,
-    check_no_label,
-    check_number,
-    check_reach,
-    classes_of,
-    described_columns,
-    described_label,
-    domain_of,
-    value_range,
-)
-from ogive.statistics.ustatistic.curator import (
-    Counts,
-    Degrees,
-    Kernels,
-    counts,
-    counts_equal_pairs,
-    degrees,
-    exact,
-    kernels,
-)
+from ogive.statistics.ustatistic.base import DOES_NOT_FIT, Described, MeanMethod, MeanTask, best, domain_of, of_classes
+from ogive.statistics.ustatistic.curator import Degrees, counts, counts_equal_pairs, degrees, exact, kernels
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
-from ogive.statistics.ustatistic.pairs import Paired, PeoplesPairs, paired
-from ogive.statistics.ustatistic.reports import (
-    ORACLES,
-    Hierarchical,
-    HierarchyAuc,
-    hierarchical,
-    reports,
-    surface,
-    triples,
-)
+from ogive.statistics.ustatistic.means import Means
+from ogive.statistics.ustatistic.pairs import Paired, paired
+from ogive.statistics.ustatistic.reports import ORACLES, HierarchyAuc, by_oracle, hierarchical
+
+Columns: TypeAlias = Any  # a name or the column itself, several of them, or a `Domain`
+BoundsOfEach: TypeAlias = Any  # a smallest and a largest value for all columns, or such pairs in order or by name
+BinsOfEach: TypeAlias = Any  # a number of bins or "auto", for all or for each
+GridOfEach: TypeAlias = Any  # a kind of grid or a `Grid`, for all or for each
+CategoriesOfEach: TypeAlias = Any  # the values of a column, or lists of them by column name
 
 # --- Methods by name, and the choice among them
 
-BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {
-    Kernels.name: kernels,
-    Counts.name: counts,
-    Degrees.name: degrees,
-}
-"""What makes each method of those who see records, with its best number of bins where that is free."""
-
-
-def _of_owners(task: MeanTask, name: str) -> MeanMethod:
-    """Reports of one oracle, for means over pairs or over triples, or for a volume under the ROC surface."""
-    if of_classes(task.measure):
-        return surface(task, name)
-    return triples(task, name) if of_triples(task.measure) else reports(task, name)
-
-
-BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
-    **{name: partial(_of_owners, name=name) for name in ORACLES},
-    Hierarchical.name: hierarchical,
-}
-"""The same of owners, who send reports."""
+_Maker: TypeAlias = Callable[[MeanTask], MeanMethod]
+BY_CURATORS: dict[str, _Maker] = {"kernel": kernels, "cells": counts, Degrees.name: degrees}
+BY_OWNERS: dict[str, _Maker] = {name: partial(by_oracle, name=name) for name in ORACLES} | {"hierarchy": hierarchical}
 
 UstatisticMethod = Literal["auto", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired"]
-METHODS = {**BY_CURATORS, **BY_OWNERS, PeoplesPairs.name: paired}
+METHODS = {**BY_CURATORS, **BY_OWNERS, Paired.name: paired}
 
 ByHand = HierarchyAuc | Paired
-"""Methods with options."""
 
-# never asked; shows whether a trust model serves any query of its kind
+# never sent; shows whether a trust model serves any query of its kind
 _ROWS = RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),)))
 _PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction(0), "round_robin", 1, "response", 1)
 
@@ -106,10 +61,8 @@ _PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction
 def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
     """The named method, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
-    Of a curator's methods those that round values compete only where no other fits: how far rounding moves the value
-    depends on the records, so an interval that is right for all of them is wide.
-
-    Clipped degrees are taken where they err less than the best of the others on every reference shape.
+    Of a curator's methods those that round values compete only where no other fits: an interval that is right for all
+    records is wide. Clipped degrees must err less than the best of the others on every reference shape.
     """
     if not task.terms.private:
         return exact(task)
@@ -123,7 +76,7 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
         return paired(task)
     if owners_answer(task.terms):
         return best(partial(make, task) for make in BY_OWNERS.values())
-    if of_classes(task.measure) or of_triples(task.measure):
+    if task.tuples != "pairs":
         return kernels(task)
     if not task.exactly_binned:
         with suppress(*DOES_NOT_FIT):
@@ -139,7 +92,6 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
 
 Reading = Literal["average", "midpoint"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
-"""How a kernel is read off two bins; its `MATRICES` but for the nodes, which a randomized rounding takes."""
 
 
 class UstatisticOptions(TypedDict, total=False):
@@ -213,7 +165,7 @@ class Ustatistic:
     kernel: Any = "gini"
     _: KW_ONLY
     bounds: BoundsOfEach = None
-    bins: BinsOfEach = AUTO
+    bins: BinsOfEach = "auto"
     grid: GridOfEach = "linear"
     categories: CategoriesOfEach = None
     positive: LabelValue | tuple[LabelValue, ...] = 1
@@ -249,7 +201,7 @@ class Ustatistic:
         domain = domain_of(columns, 2)
         for kernel in self.measure.kernels:
             kernel.check(domain)
-            check_reach(kernel, domain)
+            _check_reach(kernel, domain)
         check = getattr(self.measure, "check", None)
         if check is not None:
             check(domain)
@@ -264,7 +216,7 @@ class Ustatistic:
         if isinstance(self.kernel, str) and self.kernel == "auc" and not self._takes_labels_as_public:
             return measure_of("auc_private")
         if isinstance(self.kernel, str) and self.kernel == "vus":
-            return measure_of("vus", classes=classes_of(_listed(self.columns), self.categories))
+            return measure_of("vus", classes=_classes_of(_listed(self.columns), self.categories))
         return measure_of(self.kernel)
 
     @cached_property
@@ -277,18 +229,18 @@ class Ustatistic:
             raise ParameterError(f"each column must be named once, but {quoted(twice)} is named twice")
         samples = max(kernel.samples for kernel in self.measure.kernels)
         labeled = samples > 1 or self.measure.name in ("auc", "auc_private")
-        check_number(self.measure, names)
+        _check_number(self.measure, names)
         last = given[-1]
         if labeled and isinstance(last, str) and not of_classes(self.measure):
-            last = described_label(last, self.positive, self.negative)
+            ones, others = as_values(self.positive), as_values(self.negative)
+            assert ones is not None
+            last = Label(last, ones, (0,) if others is None and ones == (1,) else others)
         else:
             labels = names[-1] if labeled else None
             public = self.public_labels is not False
-            check_no_label(labels, self.measure, self.positive, self.negative, public=public)
+            _check_no_label(labels, self.measure, self.positive, self.negative, public=public)
         given = (*given[:-1], last)
-        written = [each for each in given if isinstance(each, str)]
-        held = ("bounds", "bins", "grid", "categories", "missing", "outside")
-        described = iter(described_columns(written, **{name: getattr(self, name) for name in held}))
+        described = iter(_described_columns(self, [each for each in given if isinstance(each, str)]))
         whole = tuple(
             next(described) if isinstance(each, str) else each if isinstance(each, Described) else Described(each)
             for each in given
@@ -412,14 +364,14 @@ class Ustatistic:
         settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
         return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
-    def _estimate(self, chosen: MeanMethod, result: KernelMeans, rows_of_one: int) -> UstatisticEstimate:
+    def _estimate(self, chosen: MeanMethod, result: Means, rows_of_one: int) -> UstatisticEstimate:
         measure, domain = self.measure, chosen.domain
         value = measure.of(result.values, columns=domain, records=result.records)
         slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
-        sampling = result.sampling(slope)
+        sampling = result.sampling_variance(slope)
         errors = np.sqrt(np.maximum(np.diag(result.covariance), 0.0))
         kernels = measure.kernels
-        # of fewer than two records, as far as noise lets one see, there is no mean over pairs to tell
+        # of fewer than two records, as far as noise lets one see, there is no mean over pairs
         finite = bool(np.isfinite([*result.values, *errors, *result.quantization]).all())
         means = zip(kernels, result.values, errors, strict=True) if finite else ()
         names = tuple(column.column for column in domain.columns)
@@ -435,7 +387,7 @@ class Ustatistic:
             # records of one person may all be alike, which multiplies the variance by their number at most
             sampling_error=math.sqrt(rows_of_one * sampling) if sampling is not None and sampling > 0 else None,
             quantization=float(np.abs(slope) @ result.quantization) if finite else 0.0,
-            limits=value_range(measure, domain),
+            limits=_value_range(measure, domain),
             bins=domain.sizes if chosen.rounded else (),
             records=result.records,
             classes=result.classes,
@@ -468,6 +420,165 @@ def _name(column: Any) -> str:
     if isinstance(column, str):
         return column
     return str(column.column.column if isinstance(column, Described) else column.column)
+
+
+# --- The columns as a user describes them
+
+_RANKED = dict.fromkeys(("kendall", "kendall_b", "gamma"), ("whose ranks are compared", "x", "y"))
+_SCORED = dict.fromkeys(("auc", "auc_private"), ("a score and a label", "score", "label"))
+_TWO_COLUMNS = {**_RANKED, **_SCORED, "vus": ("a score and a class", "score", "class")}
+_FEWEST = 3  # ordered classes where their number does not matter yet
+
+
+def _described_columns(statistic: Ustatistic, names: Sequence[str]) -> list[Described]:
+    for what in ("bounds", "bins", "grid", "categories"):
+        given = getattr(statistic, what)
+        unknown = [str(name) for name in given if name not in names] if isinstance(given, Mapping) else []
+        if unknown:
+            raise ParameterError(
+                f"{what} are given for column {quoted(unknown[0])}, which is none of {', '.join(map(repr, names))}"
+            )
+    listed = {name: _of_list(statistic.categories, name) for name in names}
+    # bounds of all columns are of those of numbers, if there are any
+    of_numbers = _for_all(statistic.bounds) and None in listed.values()
+    results = []
+    for number, (name, values) in enumerate(listed.items()):
+        part = partial(_of, name=name, number=number, columns=len(names))
+        bounds = None if of_numbers and values is not None else _of_pair(statistic.bounds, part)
+        bins, grid = part(statistic.bins, what="bins"), part(statistic.grid, what="grid")
+        if values is not None:
+            if bounds is not None and not isinstance(bounds, str):
+                raise ParameterError(f"column {quoted(name)} has categories, so leave out its bounds")
+            results.append(Described(Categories(name, values)))
+            continue
+        kind: Any = "linear" if grid is None else grid
+        if bounds is None and not isinstance(kind, Grid):
+            raise ParameterError(
+                f"say which values of column {quoted(name)} are possible, for example `bounds=(0, 120)` or "
+                "`categories=('a', 'b')`; both are public, never read from records"
+            )
+        left_open = bins is None or bins == "auto"
+        free = left_open and kind in ("linear", "geometric")
+        if left_open:
+            bins = 2 if free else 1  # other grids have bins of their own
+        results.append(
+            Described(Binning(name, make_grid(bounds, bins, kind), statistic.missing, statistic.outside), free)
+        )
+    return results
+
+
+def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
+    """The part of an option for one column: by name in a mapping, by place in a tuple, else the value itself."""
+    if isinstance(given, Mapping):
+        return given.get(name)
+    if isinstance(given, tuple | list):
+        if len(given) != columns:
+            raise ParameterError(f"`{what}` must be one for all columns or {columns}, one for each, got {len(given)}")
+        return given[number]
+    return given
+
+
+def _of_pair(given: Any, part: Callable[..., Any]) -> Any:
+    if _for_all(given):
+        return tuple(given)
+    if given is not None and not isinstance(given, tuple | list | Mapping):
+        raise ParameterError(f"`bounds` must be a pair, a pair for each column or None, got {quoted(given)}")
+    result = part(given, what="bounds")
+    return None if result is None else tuple(result) if _is_pair(result) else result
+
+
+def _for_all(bounds: Any) -> bool:
+    return isinstance(bounds, tuple | list) and len(bounds) == 2 and not any(_is_pair(each) for each in bounds)
+
+
+def _is_pair(value: Any) -> bool:
+    return value is None or isinstance(value, tuple | list)
+
+
+def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
+    result = given.get(name) if isinstance(given, Mapping) else given
+    if result is None:
+        return None
+    if isinstance(result, str) or not isinstance(result, tuple | list | np.ndarray | range):
+        raise ParameterError(
+            f"`categories` must be a list of values, or one for each column by name, got {quoted(result)}"
+        )
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in result)
+
+
+def _check_number(measure: Measure, names: Sequence[str]) -> None:
+    wanted = _TWO_COLUMNS.get(measure.name)
+    if wanted is not None and len(names) != 2:
+        name = measure.name.removesuffix("_private")
+        what, one, other = wanted
+        shown = ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
+        listed = f"{len(names)}: {shown}" if names else "none"
+        raise ParameterError(
+            f"{name} needs two columns, {what}, for example `columns=('{one}', '{other}')`, got {listed}"
+        )
+    if not names:
+        raise ParameterError("name at least one column")
+
+
+def _classes_of(given: Sequence[Any], categories: Any) -> int:
+    last = given[-1] if given else None
+    if isinstance(last, str):
+        listed = _of_list(categories, last)
+        if listed is None and len(given) == 2:
+            raise ParameterError(
+                f"list the classes of column {quoted(last)} in order, for example "
+                f"`categories={{{quoted(last)}: (0, 1, 2)}}`; they are public"
+            )
+        return _FEWEST if listed is None else len(listed)
+    column = last.column if isinstance(last, Described) else last
+    return column.size if isinstance(column, Label | Categories) else _FEWEST
+
+
+def _check_no_label(name: str | None, measure: Measure, positive: Any, negative: Any, *, public: bool) -> None:
+    reason = (
+        f"{measure.name} has no label" if name is None else f"column {quoted(name)} says itself which classes it has"
+    )
+    if as_values(positive) != (1,):
+        raise ParameterError(f"{reason}, so leave out `positive=`")
+    if negative is not None:
+        raise ParameterError(f"{reason}, so leave out `negative=`")
+    if name is None and not public:
+        raise ParameterError(f"{reason}, so leave out `public_labels=False`")
+
+
+# --- The range of a measure
+
+_NARROWEST, _WIDEST = 1e-100, 1e100  # squares, and products of squares with numbers of pairs, are floating point
+
+_LIMITS = {
+    **dict.fromkeys(("gini_coefficient", "auc", "auc_private", "vus"), (0.0, 1.0)),
+    **dict.fromkeys(("kendall", "kendall_b", "gamma"), (-1.0, 1.0)),
+}
+
+
+def _value_range(measure: Measure, domain: Domain) -> tuple[float, float]:
+    if measure.name in _LIMITS:
+        return _LIMITS[measure.name]
+    if measure.name == "collision":
+        return 0.0, math.log(domain.size)
+    if len(measure.kernels) == 1:
+        low, high = measure.kernels[0].range(domain)
+        return float(low), float(high)
+    return -math.inf, math.inf
+
+
+def _check_reach(kernel: Kernel, domain: Domain) -> None:
+    """Refuse a kernel whose values are so large, or so close together, that errors cannot be computed."""
+    try:
+        with np.errstate(over="ignore"):
+            low, high = (float(end) for end in kernel.range(domain))
+    except OverflowError:
+        low, high = 0.0, math.inf
+    if not (high - low >= _NARROWEST and max(abs(low), abs(high)) <= _WIDEST):
+        raise ParameterError(
+            f"the kernel reaches from {low:g} to {high:g} here, which cannot be squared in floating point; "
+            "take units in which the bounds are nearer to 0 and 1"
+        )
 
 
 # --- For the command line

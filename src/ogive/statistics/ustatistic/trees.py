@@ -1,8 +1,6 @@
-"""The AUC from randomized reports about the nodes of a tree over scores.
+"""The AUC from randomized reports about the nodes of a tree over scores, whose classes are public.
 
-Labels are public, scores are not. Every owner says, noisily, in which node of one level of a tree over the scores it
-is; the noisy trees of the two classes are walked together, level by level, and pairs are counted where they part.
-
+The noisy trees of the two classes are walked together, level by level, and pairs are counted where they part.
 Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected.
 """
 
@@ -15,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ogive.core.arrays import Bool, Float64, Int64, UInt8
+from ogive.core.arrays import Float64, Int64, UInt8
 from ogive.core.checks import among
 from ogive.core.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
@@ -23,44 +21,21 @@ from ogive.local.aggregation import transform
 from ogive.local.oracles import PublicClasses
 from ogive.local.tree import TreeOracle
 
-# --- How far off an AUC from two noisy trees may be, whatever the scores; and which nodes to look into, therefore
+# --- How far off an AUC from two noisy trees may be, whatever the scores, and which nodes to look into, therefore
 #
-# For trees of L levels of b children whose nodes have variances of at most v+ and v-, with n+ and n- records, and
-#
-#     B = max(1, (n+ / sqrt(v+) + n- / sqrt(v-)) / (2 (sqrt(a) - 1)))
-#
-# at least the expected number of nodes of a level that are looked into, the mean squared error in pairs is at most
-#
-#     2 (R + E)  +  4 G  +  4 F     for the variant "half",     2 (R + E) + 8 G'     for "zero" (G' = 2 G),
-#     R = L ((b - 1)(v- n+^2 + v+ n-^2) + b (b - 1) / 2 B v+ v-)     what nodes that are looked into add
-#     E = (v- n+^2 + v+ n-^2) / 4 + b / 4 B v+ v-                    leaves, if ties count one half
-#     G = (a + 1/4) L min(n+^2 v-, n-^2 v+)                          what is lost in nodes that are not
-#     F = L b B (b / 2 (1 + 4 a) + b^2 / 4) v+ v-                    the noise of what is taken instead.
-#
-# B is for two children. With more, the argument behind it (Lemma 4 of the paper) needs 2 sqrt(a) > b, and a second one
-# a > 5 b / 8; `looked_into` takes the better. `docs/proofs/hierarchy.md` has the proofs.
-#
+# Proofs, with the formulas: docs/proofs/hierarchy.md.
 # Source: Bell, Bellet, Gascon and Kulkarni 2020, Theorem 3 and Corollaries 4 and 5, corrected.
 
 Variant = Literal["half", "zero"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 TIES = ("half", "strict")
-CONSTANTS = ("corrected", "paper")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a bound depends on; all of it is public.
+    """Public quantities on which a bound depends: n+, n-, at least v+ and v- of every node, L levels, b children.
 
-    Fields:
-        positives: Records of the positive class, n+.
-        negatives: Records of the negative class, n-.
-        positive_variance: At least the variance of every node of the positive tree, v+.
-        negative_variance: At least that of the negative tree, v-.
-        levels: Levels below the root, L.
-        branching: Children of a node, b.
-        variant: "half" or "zero": what pairs in nodes that are not looked into count.
-        ties: "half" or "strict": what pairs in one leaf count.
+    `variant` and `ties` say what pairs in nodes that are not looked into count, and pairs in one leaf.
     """
 
     positives: int
@@ -87,12 +62,10 @@ class Sizes:
 
     @property
     def squares(self) -> tuple[float, float]:
-        """v- n+^2 and v+ n-^2."""
         return self.negative_variance * self.positives**2, self.positive_variance * self.negatives**2
 
     @property
     def product(self) -> float:
-        """v+ v-."""
         return self.positive_variance * self.negative_variance
 
 
@@ -121,24 +94,20 @@ def lost_bound(sizes: Sizes, a: float) -> float:
     return factor * sizes.levels * min(sizes.squares) / sizes.pairs**2
 
 
-def added_bound(sizes: Sizes, nodes: float) -> float:
-    """At least the variance of what is added where at most so many nodes of each level are looked into, on average."""
-    b, levels = sizes.branching, sizes.levels
-    result = levels * ((b - 1) * sum(sizes.squares) + b * (b - 1) / 2 * nodes * sizes.product)
-    if sizes.ties == "half":
-        result += sum(sizes.squares) / 4 + b / 4 * nodes * sizes.product
-    return result / sizes.pairs**2
-
-
 def mse_bound(sizes: Sizes, a: float) -> float:
     """At least the mean squared error of the AUC of a sample, whatever the scores, if all conditions hold."""
-    nodes, b = looked_into(sizes, a), sizes.branching
+    nodes, b, levels = looked_into(sizes, a), sizes.branching, sizes.levels
     if not math.isfinite(nodes):
         return math.inf
+    # what nodes that are looked into add
+    added = levels * ((b - 1) * sum(sizes.squares) + b * (b - 1) / 2 * nodes * sizes.product)
+    if sizes.ties == "half":
+        added += sum(sizes.squares) / 4 + b / 4 * nodes * sizes.product
+    added /= sizes.pairs**2
     if sizes.variant == "zero":
-        return 2 * added_bound(sizes, nodes) + 2 * lost_bound(sizes, a)
-    noise = sizes.levels * b * nodes * (b / 2 * (1 + 4 * a) + b * b / 4) * sizes.product / sizes.pairs**2
-    return 2 * added_bound(sizes, nodes) + 4 * lost_bound(sizes, a) + 4 * noise
+        return 2 * added + 2 * lost_bound(sizes, a)
+    noise = levels * b * nodes * (b / 2 * (1 + 4 * a) + b * b / 4) * sizes.product / sizes.pairs**2
+    return 2 * added + 4 * lost_bound(sizes, a) + 4 * noise
 
 
 def all_nodes_variance(sizes: Sizes) -> float:
@@ -163,42 +132,8 @@ def best_a(sizes: Sizes) -> float:
     return float((least + math.exp(best.x)) ** 2)
 
 
-def boxed_bound(
-    positives: int,
-    negatives: int,
-    c: float,
-    levels: int,
-    a: float,
-    *,
-    variant: str = "half",
-    ties: str = "half",
-    constants: str = "corrected",
-) -> float:
-    """The bound for two children and v = c n levels in closed form, with B simplified.
-
-    Source: Theorem 3.
-    """
-    among(constants, "constants", CONSTANTS)
-    among(variant, "variant", VARIANTS)
-    among(ties, "ties", TIES)
-    n, fewer = positives + negatives, min(positives, negatives)
-    wide = math.sqrt(2 * n * c * levels) / (math.sqrt(a) - 1)
-    extra = 1 / levels if ties == "half" and constants == "corrected" else 0.0
-    linear = (2 + extra / 2) * n
-    if variant == "zero":
-        inner = linear + (8 * a + 2) * fewer + (1 + extra / 2) * wide
-    elif constants == "paper":
-        inner = linear + (4 * a + 1) * fewer + 21 * wide
-    else:
-        inner = linear + (4 * a + 1) * fewer + (16 * a + 9 + extra / 2) * wide
-    return c * levels**2 * inner / (positives * negatives)
-
-
 def closed_form_a(positives: int, negatives: int, c: float, levels: int, *, variant: str = "half") -> float:
-    """The paper's threshold: near the least of its own bound.
-
-    Source: after Theorem 3 ("half", approximately) and Corollary 5 ("zero", exactly).
-    """
+    """The paper's threshold: after Theorem 3 ("half", near the least of its own bound) and Corollary 5 ("zero")."""
     among(variant, "variant", VARIANTS)
     n, fewer = positives + negatives, min(positives, negatives)
     if variant == "zero":
@@ -210,20 +145,13 @@ def closed_form_a(positives: int, negatives: int, c: float, levels: int, *, vari
 
 # --- Noisy counts of one class in the nodes of a tree
 #
-# Level l = 1..depth has branching^l nodes; children of node p of a level are the nodes p * branching + (0..branching -
-# 1) of the next. Estimates of two nodes of a level are not correlated, and those of different levels are independent.
+# Level l = 1..depth has branching^l nodes; children of node p are the nodes p * branching + (0..branching - 1) of the
+# next level. Estimates of two nodes of a level are not correlated, and those of different levels are independent.
 
 
 @dataclass(frozen=True)
 class NodeNoise:
-    """Variance of a level's estimate of a node that holds h records: variance + slope h + curve h^2.
-
-    Fields:
-        variance: Of a node that holds nobody.
-        slope: What each person in the node adds.
-        curve: What each pair of persons in the node adds; above -1.
-        bound: At least the variance of every node; None takes `variance`, which is right where nothing is added.
-    """
+    """Variance of a level's estimate of a node of h records: variance + slope h + curve h^2, at most `bound`."""
 
     variance: float
     slope: float = 0.0
@@ -232,11 +160,9 @@ class NodeNoise:
 
     @property
     def most(self) -> float:
-        """At least the variance of every node."""
         return self.variance if self.bound is None else self.bound
 
     def at(self, counts: Any) -> Any:
-        """The variances of nodes that hold so many records."""
         return self.variance + (self.slope + self.curve * counts) * counts
 
     def of(self, counts: Float64) -> Float64:
@@ -246,12 +172,10 @@ class NodeNoise:
 
 # --- Noisy trees from reports
 #
-# A level of 2^20 nodes or fewer is added up as reports come in and transformed once. Of a larger one the reports are
-# kept, and only the nodes that are looked into are counted: n_l operations a node, or one transform of the level where
-# that is less and fits into memory.
+# A level of 2^20 nodes or fewer is added up as reports come in and transformed once. Of a larger one reports stay as
+# they are, and the nodes that are looked into are counted, or the level is transformed where that is less work.
 
-LARGEST_TRANSFORM = 1 << 26
-"""Longest level that is transformed: 512 MB."""
+LARGEST_TRANSFORM = 1 << 26  # the longest level that is transformed: 512 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,27 +222,18 @@ def correlations(indices: Int64, signs: Int64, nodes: Int64) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class ReportTree:
-    """What reports say of one class.
-
-    Fields:
-        records: Number of reports of the class, public.
-        branching: Children of a node.
-        noise: Of each level but the root's.
-        tallied: Unbiased counts of the first levels, shape (branching^l,).
-        kept: Reports of the others, in their order.
-    """
+    """Reports of one class: unbiased counts of the first levels, shape (branching^l,), and the others as reports."""
 
     records: int
     branching: int
     noise: tuple[NodeNoise, ...]
     tallied: list[Float64]
-    kept: list[KeptLevel] = field(default_factory=list)
+    large: list[KeptLevel] = field(default_factory=list)
 
     def counts(self, level: int, nodes: Int64) -> Float64:
-        """Unbiased counts of some nodes of a level from 1, shape of the nodes."""
         if level <= len(self.tallied):
             return self.tallied[level - 1][nodes]
-        return self.kept[level - len(self.tallied) - 1].counts(nodes)
+        return self.large[level - len(self.tallied) - 1].counts(nodes)
 
 
 def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) -> tuple[ReportTree, ReportTree]:
@@ -345,7 +260,7 @@ def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) 
 
 def _tree(inner: TreeOracle, sums: Int64, read: tuple[Int64, Int64, Int64] | None) -> ReportTree:
     records, factors = inner.reports(sums), _factors(inner, sums)
-    kept = []
+    large = []
     for level in range(inner.tallied, inner.levels):
         assert read is not None
         rows = read[0] == level + 1
@@ -353,12 +268,12 @@ def _tree(inner: TreeOracle, sums: Int64, read: tuple[Int64, Int64, Int64] | Non
         if int(rows.sum()) != each:
             raise DataError(f"{each} reports of a level were counted and {int(rows.sum())} were given")
         scale = inner.scale * factors[level]
-        kept.append(KeptLevel(read[1][rows], read[2][rows], scale, inner.branching ** (level + 1)))
-    return ReportTree(records, inner.branching, node_noise(inner, sums), inner.counts(sums), kept)
+        large.append(KeptLevel(read[1][rows], read[2][rows], scale, inner.branching ** (level + 1)))
+    return ReportTree(records, inner.branching, node_noise(inner, sums), inner.counts(sums), large)
 
 
 def _factors(inner: TreeOracle, sums: Int64) -> list[float]:
-    """What counts of each level's reports are multiplied with to count the class."""
+    """Factors from counts of each level's reports to counts of the class."""
     if inner.levels_of is None:
         return [1.0] * inner.levels
     if inner.assignment == "independent":
@@ -377,7 +292,7 @@ def node_noise(inner: TreeOracle, sums: Int64) -> tuple[NodeNoise, ...]:
 
 
 def expected_noise(inner: TreeOracle, records: int) -> tuple[NodeNoise, ...]:
-    """The same for so many records of the class, before any report is seen: as many on each level as are expected."""
+    """The same for a number of records of the class, with as many reports on each level as are expected."""
     shares = None if inner.levels_of is None else inner.levels_of.chances
     return _noise(inner, records, [1.0] * inner.levels if shares is None else [1 / share for share in shares])
 
@@ -402,31 +317,19 @@ def _noise(inner: TreeOracle, records: int, factors: list[float]) -> tuple[NodeN
 
 # --- Down two noisy trees, level by level
 #
-# Of a node with b children, whose counts are x in the one tree and y in the other, a bilinear form x'My is added: one
-# for every pair of children in the right order where its children are looked into (and one half for ties, in leaves),
-# and a half for every pair where they are not. If x and y are unbiased, with variances v and w, uncorrelated within and
-# independent between the trees, then so is x'My, and
-#
-#     sum_j w_j (M'x)_j^2 + sum_i v_i (My)_i^2 - sum_ij M_ij^2 v_i w_j
-#
-# is unbiased for its variance. Whether a node is looked into depends on its own level's counts alone, and what it adds
-# on its children's, so nothing is selected for being large.
+# Of a node whose children have counts x in the one tree and y in the other, x'My is added: one for every pair of
+# children in the right order where its children are looked into (and one half for ties, in leaves), and a half for
+# every pair where they are not. Whether a node is looked into depends on its own level's counts alone, and what it
+# adds on its children's, so nothing is selected for being large. Variances: docs/proofs/hierarchy.md.
 
-MOST_NODES = 1 << 23
-"""Most nodes of one level that are looked into."""
+MOST_NODES = 1 << 23  # of one level, that are looked into
 
 
 @dataclass(frozen=True)
 class Walk:
-    """What was seen in two trees, in pairs of records.
+    """Pairs in the right order, an unbiased estimate of their variance and its least part, of products of noise.
 
-    Fields:
-        pairs: Estimate of the number of pairs in the right order.
-        variance: Unbiased estimate of its variance; may be below 0.
-        least: The part of the variance that no counts take away, of products of noise.
-        discarded_pairs: Estimate of the number of all pairs in nodes that were not looked into.
-        recursed: Nodes that were looked into, from the root's level on.
-        discarded: Nodes that were not.
+    `discarded_pairs` estimates all pairs in nodes that were not looked into; counts of nodes begin at the root.
     """
 
     pairs: float
@@ -447,56 +350,45 @@ def walk(positive: ReportTree, negative: ReportTree, *, a: float | None, variant
     counts = np.array([[float(positive.records)], [float(negative.records)]])
     result = np.zeros(4)
     recursed, discarded = [], []
+
+    def opened(nodes: Int64) -> tuple[Int64, Float64]:
+        """Children of some nodes, shape (n, b), and their counts in both trees, shape (2, n, b)."""
+        if len(nodes) * branching > MOST_NODES:
+            raise ParameterError(
+                f"level {level + 1} has {len(nodes) * branching} nodes to look into, more than {MOST_NODES}; "
+                "prune, or use fewer levels"
+            )
+        children = nodes[:, None] * branching + np.arange(branching)
+        below = np.stack([tree.counts(level + 1, children.ravel()) for tree in (positive, negative)])
+        return children, below.reshape(2, len(nodes), branching)
+
+    def added(below: Float64, form: Float64) -> tuple[float, float, float]:
+        """The sum of the bilinear forms of some nodes' children, its estimated variance, and the least of that."""
+        x, y = below
+        left, right = x @ form, y @ form.T
+        v, w = positive.noise[level].of(x), negative.noise[level].of(y)
+        squared = float(np.sum((v @ form**2) * w))
+        return float(np.sum(left * y)), float(np.sum(w * left**2)) + float(np.sum(v * right**2)) - squared, squared
+
     for level in range(depth):
-        chosen = np.ones(len(nodes), dtype=np.bool_) if a is None else _chosen(positive, negative, level, counts, a)
+        chosen = np.ones(len(nodes), dtype=np.bool_)
+        if a is not None:
+            # the root is known; it is compared with the noise of the level below
+            noise = np.array([[tree.noise[max(0, level - 1)].most] for tree in (positive, negative)])
+            large = np.maximum(counts, np.sqrt(a * noise) / 2)
+            chosen = large[0] * large[1] >= a * np.sqrt(noise[0] * noise[1])
         recursed.append(int(chosen.sum()))
         discarded.append(len(chosen) - recursed[-1])
-        form = leaves if level == depth - 1 else inner
-        children, below = _children(positive, negative, level, nodes[chosen])
-        result[:3] += _added(positive, negative, level, below, form)
+        children, below = opened(nodes[chosen])
+        result[:3] += added(below, leaves if level == depth - 1 else inner)
         if discarded[-1]:
-            _, unseen = _children(positive, negative, level, nodes[~chosen])
-            added = _added(positive, negative, level, unseen, halves)
-            result[3] += 2 * added[0]
+            unseen = added(opened(nodes[~chosen])[1], halves)
+            result[3] += 2 * unseen[0]
             if variant == "half":
-                result[:3] += added
+                result[:3] += unseen
         nodes, counts = children.ravel(), below.reshape(2, -1)
     pairs, variance, least, lost = result.tolist()
     return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
-
-
-def _chosen(positive: ReportTree, negative: ReportTree, level: int, counts: Float64, a: float) -> Bool:
-    # the root is known; it is compared with the noise of the level below
-    place = max(0, level - 1)
-    noise = np.array([[positive.noise[place].most], [negative.noise[place].most]])
-    large = np.maximum(counts, np.sqrt(a * noise) / 2)
-    chosen: Bool = large[0] * large[1] >= a * np.sqrt(noise[0] * noise[1])
-    return chosen
-
-
-def _children(positive: ReportTree, negative: ReportTree, level: int, nodes: Int64) -> tuple[Int64, Float64]:
-    """Children of some nodes, shape (n, b), and their counts in both trees, shape (2, n, b)."""
-    branching = positive.branching
-    if len(nodes) * branching > MOST_NODES:
-        raise ParameterError(
-            f"level {level + 1} has {len(nodes) * branching} nodes to look into, more than {MOST_NODES}; "
-            "prune, or use fewer levels"
-        )
-    children = nodes[:, None] * branching + np.arange(branching)
-    flat = children.ravel()
-    below = np.stack([positive.counts(level + 1, flat), negative.counts(level + 1, flat)])
-    return children, below.reshape(2, len(nodes), branching)
-
-
-def _added(
-    positive: ReportTree, negative: ReportTree, level: int, below: Float64, form: Float64
-) -> tuple[float, float, float]:
-    """The sum of the bilinear forms of some nodes' children, the estimate of its variance, and the least of that."""
-    x, y = below
-    left, right = x @ form, y @ form.T
-    v, w = positive.noise[level].of(x), negative.noise[level].of(y)
-    squared = float(np.sum((v @ form**2) * w))
-    return float(np.sum(left * y)), float(np.sum(w * left**2)) + float(np.sum(v * right**2)) - squared, squared
 
 
 # --- The AUC from two noisy trees
@@ -506,20 +398,10 @@ _LARGEST_A = 1e6
 
 @dataclass(frozen=True)
 class HierarchicalAuc:
-    """An AUC, how noisy it is, and what was not looked into.
+    """An AUC, the variance of its randomization, and what was not looked into.
 
-    Fields:
-        value: The estimate; unbiased if all nodes were looked into. Noise may take it out of [0, 1].
-        variance: Estimate of the variance of the randomization given the records, at least that of products of noise.
-        bias_bound: Root of a bound of the mean squared error that is made in nodes that were not looked into, whatever
-            the scores; 0 if all were.
-        discarded_share: Estimate of the share of all pairs that are in such nodes; noisy, so it may be below 0. The
-            bias is at most half of the true share ("half"), or the whole ("zero").
-        recursed: Nodes that were looked into, from the root's level on.
-        discarded: Nodes that were not.
-        a: Threshold; None if all nodes were looked into.
-        sizes: Numbers of records, noise of nodes and form of the trees.
-        shared: Whether every report answers all levels, so that levels count the same records.
+    `bias_bound` is the root of a bound of the mean squared error of nodes that were not looked into, `discarded_share`
+    an estimate of the share of pairs there; `shared` says whether levels count the same records.
     """
 
     value: float
@@ -534,7 +416,6 @@ class HierarchicalAuc:
 
     @property
     def standard_error(self) -> float:
-        """Standard deviation of the randomization given the records."""
         return math.sqrt(self.variance)
 
     @property
@@ -544,10 +425,7 @@ class HierarchicalAuc:
 
     @property
     def sampling_variance(self) -> float:
-        """About the most that the AUC of a sample varies around the population's, for such sizes and value.
-
-        Source: van Dantzig 1951, Birnbaum and Klose 1957: at most AUC (1 - AUC) / min(n+, n-).
-        """
+        """About the most that the AUC of a sample varies: van Dantzig 1951, Birnbaum and Klose 1957."""
         return self.clipped * (1 - self.clipped) / min(self.sizes.positives, self.sizes.negatives)
 
     @property
@@ -557,15 +435,11 @@ class HierarchicalAuc:
         return whole / 2 if self.sizes.variant == "half" else whole
 
     def bound(self, against: str = "sample") -> float:
-        """At least the mean squared error, whatever the scores, before any report is seen."""
         return error_bound(self.sizes, self.a, shared=self.shared, against=against)
 
 
 def error_bound(sizes: Sizes, a: float | None, *, shared: bool, against: str = "sample") -> float:
-    """At least the mean squared error of the AUC, whatever the scores.
-
-    Source: Theorem 3, corrected; `docs/proofs/hierarchy.md`.
-    """
+    """At least the mean squared error of the AUC, whatever the scores (Theorem 3, corrected)."""
     among(against, "against", ("sample", "population"))
     result = all_bound(sizes) if a is None else mse_bound(sizes, a)
     if not shared:
@@ -582,34 +456,14 @@ def all_bound(sizes: Sizes) -> float:
     return linear * sum(sizes.squares) / sizes.pairs**2 + all_nodes_variance(sizes)
 
 
-def auc(
-    oracle: Any,
-    sums: Int64,
-    *,
-    a: str | float = "auto",
-    prune: str | bool = "auto",
-    variant: str = "half",
-    ties: str = "half",
-    reports: tuple[Int64, UInt8] | None = None,
-) -> HierarchicalAuc:
-    """Estimate the AUC of two public classes from reports of a hierarchical oracle.
+def auc(oracle: Any, sums: Int64, *, reports: tuple[Int64, UInt8] | None = None, **options: Any) -> HierarchicalAuc:
+    """Estimate the AUC of two public classes from sums of reports of `PublicClasses` over a `TreeOracle`.
 
-    Args:
-        oracle: `PublicClasses` of two classes over a `TreeOracle`; class 1 has the larger scores.
-        sums: Of reports, of the oracle's shape, (2, ...).
-        a: A node is refined if the product of its counts is at least a times the product of their standard deviations:
-            "auto" minimizes the proved bound, "paper" is its closed form, or a number above 1.
-        prune: Whether nodes are pruned. "auto" refines all nodes if the additional variance is smaller than the
-            possible bias of pruning.
-        variant: What pairs in discarded nodes count: "half" or "zero".
-        ties: What pairs in one leaf count: "half", as the Mann-Whitney statistic does, or "strict" for nothing.
-        reports: Numbers and payloads of the reports, where the tree has levels of more than 2^20 nodes.
-
-    Privacy: post-processing of randomized reports; classes are public.
+    Class 1 has the larger scores, and options are those of `HierarchyAuc`. `reports` are numbers and payloads, where
+    the tree has levels of more than 2^20 nodes.
     """
     positive, negative = trees(oracle, sums, reports)
-    shared = oracle.inner.split == "budget"
-    return auc_of_trees(positive, negative, a=a, prune=prune, variant=variant, ties=ties, shared=shared)
+    return auc_of_trees(positive, negative, shared=oracle.inner.split == "budget", **options)
 
 
 def auc_of_trees(
@@ -628,21 +482,15 @@ def auc_of_trees(
     pruned = prunes(sizes, threshold, prune)
     result = walk(positive, negative, a=threshold if pruned else None, variant=variant, ties=ties)
     bias = lost_bound(sizes, threshold) if pruned else 0.0
-    return HierarchicalAuc(
-        value=result.pairs / sizes.pairs,
-        variance=max(0.0, result.least, result.variance) / sizes.pairs**2,
-        bias_bound=math.sqrt(bias),
-        discarded_share=result.discarded_pairs / sizes.pairs,
-        recursed=result.recursed,
-        discarded=result.discarded,
-        a=threshold if bias else None,
-        sizes=sizes,
-        shared=shared,
-    )
+    value, share = result.pairs / sizes.pairs, result.discarded_pairs / sizes.pairs
+    variance = max(0.0, result.least, result.variance) / sizes.pairs**2
+    a = threshold if bias else None
+    nodes = result.recursed, result.discarded
+    return HierarchicalAuc(value, variance, math.sqrt(bias), share, *nodes, a, sizes, shared)
 
 
 def sizes_of(positive: ReportTree, negative: ReportTree, variant: str = "half", ties: str = "half") -> Sizes:
-    """What bounds for two trees depend on."""
+    """The sizes of two trees of one form."""
     if positive.branching != negative.branching or len(positive.noise) != len(negative.noise):
         raise ParameterError("the trees of both classes must have as many levels and children")
     v, w = (max(noise.most for noise in tree.noise) for tree in (positive, negative))
@@ -650,7 +498,7 @@ def sizes_of(positive: ReportTree, negative: ReportTree, variant: str = "half", 
 
 
 def check_a(a: Any) -> None:
-    """Refuse what asks for no threshold."""
+    """Refuse what is no threshold."""
     if isinstance(a, str) and a in ("auto", "paper"):
         return
     if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
@@ -666,7 +514,7 @@ def check_prune(prune: Any) -> None:
 
 
 def threshold_of(sizes: Sizes, a: str | float) -> float:
-    """The threshold that `a` asks for."""
+    """The threshold for an option `a`."""
     if a == "auto":
         return best_a(sizes)
     if a == "paper":

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from ogive.core.digits import number
 from ogive.errors import ParameterError
-from ogive.kernels.triples import TripleTable
+from ogive.kernels.tuples import TripleTable
 from ogive.provenance import trust_rows
 from ogive.showing import words
 from ogive.showing.axis import plain_number
@@ -16,8 +16,7 @@ from ogive.showing.pictures import GRAY, Style, caption, intervals, lighten, new
 from ogive.showing.view import View
 from ogive.statistics.confidence import TARGETS
 from ogive.statistics.significance import brief, sentence
-from ogive.statistics.ustatistic.estimate import UstatisticEstimate
-from ogive.statistics.ustatistic.null import tests_alone
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate, tests_alone
 
 _READ = {
     "gini": "The mean distance of two records.",
@@ -31,10 +30,13 @@ _READ = {
     "gamma": "Kendall's tau over the pairs that are tied in neither column.",
     "auc": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 is "
     "perfect.",
-    "auc_private": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 "
-    "is perfect.",
     "vus": "The probability that the scores of one record of each class are in the order of the classes.",
 }
+
+_CLIPPED = (
+    "Noise follows a noisy bound of the largest count. With a probability of at most 0.001 the bound was too small, "
+    "and equal pairs are too few; the interval has room for that."
+)
 
 
 class UstatisticEstimateView(View):
@@ -74,12 +76,15 @@ class UstatisticEstimateView(View):
             rows.append(("note", "with probability 0.001 at most a frequent value was clipped, and pairs are too few"))
         if estimate.clipped:
             rows.append(("note", "a mean was set to the nearest possible value"))
-        rows.append(("error", f"{estimate.total_error:.3g} ({self._parts})"))
+        errors = [f"{name} {'at most ' * most}{value:.3g}" for name, value, most in self._errors]
+        known = estimate.sampling_is_included or estimate.sampling_error is not None
+        if not known:
+            errors.insert(1, "sampling not known")
+        rows.append(("error", f"{estimate.total_error:.3g} ({', '.join(errors)})"))
         if estimate.quantization > 0 and estimate.bins:
             rows.append(("rounding", f"to {self._bins} bins"))
             if estimate.quantization > estimate.standard_error:
                 rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
-        known = estimate.sampling_is_included or estimate.sampling_error is not None
         of = "the population" if known else "these records"
         rows.append((f"{100 * estimate.confidence_level:.6g} % CI", f"{_between(ends)} for {of}"))
         if estimate.private and estimate.sampling_error is not None:
@@ -90,24 +95,20 @@ class UstatisticEstimateView(View):
 
     @property
     def impossible(self) -> str:
-        """That no records have this value."""
         low, high = self.estimate.limits
         return f"outside the possible values, {low:.6g} to {high:.6g}, because of noise"
 
     @property
-    def _parts(self) -> str:
-        """What the total error is made of."""
+    def _errors(self) -> list[tuple[str, float, bool]]:
+        """Parts of the total error: from what, how large, and whether it is the most."""
         estimate = self.estimate
-        errors = [f"randomization {estimate.randomization_error:.3g}"]
-        if estimate.sampling_is_included:
-            errors = [f"noise, choice of pairs and sampling {estimate.randomization_error:.3g}"]
-        elif estimate.sampling_error is None:
-            errors.append("sampling not known")
-        else:
-            errors.append(f"sampling {'at most ' * estimate.sampling_is_a_bound}{estimate.sampling_error:.3g}")
+        noise = "noise, choice of pairs and sampling" if estimate.sampling_is_included else "randomization"
+        parts = [(noise, estimate.randomization_error, False)]
+        if estimate.sampling_error is not None:
+            parts.append(("sampling", estimate.sampling_error, estimate.sampling_is_a_bound))
         if estimate.quantization > 0:
-            errors.append(f"rounding at most {estimate.quantization:.3g}")
-        return ", ".join(errors)
+            parts.append(("rounding", estimate.quantization, True))
+        return parts
 
     @property
     def _bins(self) -> str:
@@ -178,15 +179,10 @@ class UstatisticEstimateView(View):
         estimate = self.estimate
         tuples = "triples" if any(mean.kernel == TripleTable.name for mean in estimate.means) else "pairs"
         parts: list[Html | str] = [f"One number about {tuples} of records, computed from {self.subject}."]
-        if estimate.kernel in _READ:
-            parts.append(_READ[estimate.kernel])
+        kernel = "auc" if estimate.kernel == "auc_private" else estimate.kernel
+        parts += [_READ[kernel]] if kernel in _READ else []
         if estimate.method == "degrees":
-            parts.append(
-                fine(
-                    "Noise follows a noisy bound of the largest count. With a probability of at most 0.001 the bound "
-                    "was too small, and equal pairs are too few; the interval has room for that."
-                )
-            )
+            parts.append(fine(_CLIPPED))
         if estimate.clipped:
             parts.append("Noise moved a part of it out of its range; it was set to the nearest possible value.")
         if estimate.private and estimate.classes is not None:
@@ -217,7 +213,6 @@ class UstatisticEstimateView(View):
         return None
 
     def tables(self, exact: Any) -> list[Html]:
-        """The value and the parts of its error."""
         estimate = self.estimate
         if not estimate.defined:
             return []
@@ -225,15 +220,8 @@ class UstatisticEstimateView(View):
         if exact is not None:
             numbers.append(("True value of these records", exact.estimate.value))
         numbers.append(("Total error", estimate.total_error))
-        if estimate.private:
-            noise = (
-                "from noise, choice of pairs and sampling" if estimate.sampling_is_included else "from randomization"
-            )
-            numbers.append((noise, estimate.randomization_error))
-        if estimate.sampling_error is not None:
-            numbers.append((f"from sampling{', at most' * estimate.sampling_is_a_bound}", estimate.sampling_error))
-        if estimate.quantization > 0:
-            numbers.append(("from rounding, at most", estimate.quantization))
+        parts = self._errors if estimate.private else self._errors[1:]
+        numbers += [(f"from {name}{', at most' * most}", value) for name, value, most in parts]
         rows: list[Row] = [(name, [plain_number(value)]) for name, value in numbers]
         return [table("Value and errors", ("Number", "Released" if estimate.private else "Exact"), rows)]
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.paper_bounds import corollary_bound, root_a
+from helpers.paper_bounds import boxed_bound, corollary_bound, root_a
 from helpers.scope import size
 from helpers.trees import ArrayTree
 from hypothesis import given, settings
@@ -14,7 +14,6 @@ from ogive.statistics.ustatistic.trees import (
     Sizes,
     all_nodes_variance,
     best_a,
-    boxed_bound,
     closed_form_a,
     error_bound,
     least_a,

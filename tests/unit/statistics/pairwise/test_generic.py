@@ -104,10 +104,10 @@ def test_adding_a_constant_to_a_kernel_changes_nothing_else():
 
 def test_values_of_randomized_response_are_those_of_the_table():
     # values 1 to 4 and 7
-    assert law_of(RandomizedResponse(4, 1)).kept == pytest.approx(1 - 0.6995108181, abs=1e-10)
+    assert law_of(RandomizedResponse(4, 1)).keep == pytest.approx(1 - 0.6995108181, abs=1e-10)
     assert law_of(RandomizedResponse(4, 1)).other == pytest.approx(0.1748777045, abs=1e-10)
-    assert law_of(RandomizedResponse(4, 1)).kept + 0.1748777045 == pytest.approx(0.4753668864, abs=1e-10)
-    assert law_of(KRR).kept == pytest.approx(1 - 0.6358246729, abs=1e-10)
+    assert law_of(RandomizedResponse(4, 1)).keep + 0.1748777045 == pytest.approx(0.4753668864, abs=1e-10)
+    assert law_of(KRR).keep == pytest.approx(1 - 0.6358246729, abs=1e-10)
     delta = np.where(np.eye(3) > 0, 1 / 36, 1 / 9)
     found = means.means(KRR, np.array([3, 1, 2]), [gini(3), gini(3, 3), np.eye(3), np.ones((3, 3))], [delta] * 4)
     np.testing.assert_allclose(found.values, [0.7048907083, 0.7142986055, -0.1693421485, 1], atol=1e-10)

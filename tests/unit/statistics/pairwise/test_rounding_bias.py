@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.statistics.ustatistic.means import corrected, same_cell
+from ogive.kernels.numbers import corrected, same_cell
 
 NODES = np.arange(9) / 8
 

@@ -8,13 +8,14 @@ from helpers.scope import size
 
 from ogive.errors import DataError, ParameterError
 from ogive.kernels import vus, vus_extremes
+from ogive.kernels.tuples import excess, multinomial
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.noise import KeyedSource
 from ogive.statistics.ustatistic import means
 from ogive.statistics.ustatistic import means as predicted
 from ogive.statistics.ustatistic.laws import law_of
-from ogive.statistics.ustatistic.reports import excess, multinomial, shares, volume
 from ogive.statistics.ustatistic.reports import predicted_volume as predicted_variance
+from ogive.statistics.ustatistic.reports import shares, volume
 
 ORACLES = [RandomizedResponse, UnaryOracle, HaarOracle]
 
@@ -94,7 +95,7 @@ def test_two_classes_are_an_auc(inner):
     assert found.values == pytest.approx(expected.values, rel=1e-12)
     # pairs weigh the noise of a report by plausible counts, and the volume by unbiased ones
     assert found.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=0.01)
-    assert found.sampling(np.ones(1)) == pytest.approx(expected.sampling[0, 0], rel=1e-9)
+    assert found.sampling_variance(np.ones(1)) == pytest.approx(expected.sampling[0, 0], rel=1e-9)
     assert found.quantization == pytest.approx(expected.quantization**2, rel=1e-9)
     assert (found.records, found.classes) == (1500, (900, 600))
     histograms = np.stack([np.bincount(scores[classes == each], minlength=8) for each in (0, 1)])
