@@ -48,6 +48,7 @@ from .releasing.functions.calling import histogram as histogram
 from .releasing.functions.calling import mean as mean
 from .releasing.functions.calling import proportion as proportion
 from .releasing.functions.calling import sum as sum
+from .releasing.functions.calling import survival as survival
 from .releasing.functions.describe import describe as describe
 from .releasing.functions.ecdf import ecdf as ecdf
 from .releasing.functions.quantiles import boxplot as boxplot
@@ -106,6 +107,8 @@ from .statistics.sums.statistic import Count as Count
 from .statistics.sums.statistic import Mean as Mean
 from .statistics.sums.statistic import Proportion as Proportion
 from .statistics.sums.statistic import Sum as Sum
+from .statistics.survival.estimate import SurvivalEstimate as SurvivalEstimate
+from .statistics.survival.statistic import Survival as Survival
 from .statistics.ustatistic.estimate import UstatisticEstimate as UstatisticEstimate
 from .statistics.ustatistic.means import optimal_bins as optimal_bins
 from .statistics.ustatistic.pairs import Paired as Paired

@@ -49,7 +49,9 @@ PYTHON_ALONE = {
     "written as several options": ("limit",),
     "arguments": ("every", "paper"),
     "fields of files": ("context", "id", "min_uploads", "release_id"),
-    "questions of an estimate": ("against", "alternative", "backend", "simulations", "target", "width"),
+    "questions of an estimate": (
+        *("against", "alternative", "backend", "cause", "horizon", "p", "simulations", "target", "width"),
+    ),
     "conditions of a joint selection": ("concentrated", "free_total"),
     "streams": ("adaptive", "low", "resolution", "steps"),
     "methods of a curve": ("accounting", "anchor", "gaussian", "radices", "total"),

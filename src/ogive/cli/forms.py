@@ -472,7 +472,9 @@ FORMS = {
     "LabelValue | tuple[LabelValue, ...] | None": _class(
         "Value or values of the negative class; by default the only other value there is."
     ),
+    "LabelValue": Form(lambda words: group_of(words.given)),
     "LabelValues | None": _CATEGORIES,
+    "tuple[LabelValue, ...]": _CATEGORIES,
     "tuple[LabelValue, ...] | None": _CATEGORIES,
     "tuple[str, ...]": _several(_names),
     "BoundsByColumn | None": _several(

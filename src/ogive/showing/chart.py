@@ -295,18 +295,21 @@ class BoxChart:
 
 @dataclass(frozen=True)
 class CurveChart:
-    """What a chart shows, as plain numbers.
+    """What a chart of a step function of shares shows, as plain numbers.
 
     Fields:
         grid: The public thresholds.
         label: What lies along the horizontal axis.
-        share: Released share at or below each threshold, shape (N,).
+        share: Released share at each threshold, shape (N,).
         low, high: Ends of the band at each threshold, shape (N,); None for no band.
         truth: The exact shares, shape (N,), where they are shown.
         view: Ends of the horizontal axis.
         marks: Quantiles to mark as (probability, number, low, high).
         summary: What the chart shows, in words, for those who do not see it.
         legend: Pairs of a class and what it means.
+        start: Share before the first threshold.
+        name: Title of the chart; that of a distribution by default.
+        share_label: What lies along the vertical axis.
     """
 
     grid: Grid
@@ -319,12 +322,15 @@ class CurveChart:
     truth: Float64 | None = None
     marks: tuple[tuple[float, float, float, float], ...] = ()
     legend: tuple[tuple[str, str], ...] = ()
+    start: float = 0.0
+    name: str = ""
+    share_label: str = "Share of records at or below"
     sizes: ClassVar[tuple[Size, ...]] = (WIDE, NARROW)
 
     @property
     def title(self) -> str:
         """The chart's name."""
-        return f"Distribution of {self.label}"
+        return self.name or f"Distribution of {self.label}"
 
     def paint(self, size: Size) -> list[Html]:
         """Axes, band, released curve, true curve, marks: from back to front."""
@@ -332,9 +338,13 @@ class CurveChart:
         parts = _curve_axes(frame, self)
         if self.low is not None and self.high is not None:
             parts.append(tag("path", class_="band", d=_band(frame, self.low, self.high)))
-        parts.append(tag("path", class_="curve", d=_path(_stairs(frame, self.share, start=0.0), end=frame.right)))
+        parts.append(
+            tag("path", class_="curve", d=_path(_stairs(frame, self.share, start=self.start), end=frame.right))
+        )
         if self.truth is not None:
-            parts.append(tag("path", class_="truth", d=_path(_stairs(frame, self.truth, start=0.0), end=frame.right)))
+            parts.append(
+                tag("path", class_="truth", d=_path(_stairs(frame, self.truth, start=self.start), end=frame.right))
+            )
         return parts + [_curve_mark(frame, self.grid, *mark) for mark in self.marks]
 
 
@@ -412,7 +422,7 @@ def _curve_axes(frame: _CurveFrame, drawing: CurveChart) -> list[Html]:
         )
     middle = (frame.left + frame.right) / 2
     label = shortened(drawing.label, 2 * (frame.size.width - middle))
-    parts.append(tag("text", "Share of records at or below", class_="tick", x=LEFT - 42, y=TOP - 16))
+    parts.append(tag("text", drawing.share_label, class_="tick", x=LEFT - 42, y=TOP - 16))
     parts.append(tag("text", label, class_="name middle", x=middle, y=frame.size.height - 6))
     return parts
 

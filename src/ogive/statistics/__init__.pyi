@@ -19,4 +19,5 @@ from .sums.statistic import Count as Count
 from .sums.statistic import Mean as Mean
 from .sums.statistic import Proportion as Proportion
 from .sums.statistic import Sum as Sum
+from .survival.statistic import Survival as Survival
 from .ustatistic.statistic import Ustatistic as Ustatistic

@@ -134,6 +134,10 @@ KINDS = (
         "the ROC curve of a score, with its AUC",
     ),
     Kind(
+        "survival", "survival", "Survival", "survival.estimate:SurvivalEstimate", "ogive.survival/1",
+        "survival over time, where observation may end before the event (Kaplan-Meier)",
+    ),
+    Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
     ),

@@ -1,0 +1,1 @@
+"""Time to event: survival, hazard and incidence, with what noise and sampling make uncertain."""

@@ -1,0 +1,465 @@
+"""A released survival function: what can be asked of it, with intervals that know the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from ogive.columns import LabelValue
+from ogive.columns.axis import last_at_or_below, plain, to_numbers
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.provenance import Provenance
+from ogive.statistics import contrast
+from ogive.statistics.base import Estimate
+from ogive.statistics.codecs import Codec, Read, stored
+from ogive.statistics.confidence import check_level
+from ogive.statistics.contrast import Number
+from ogive.statistics.curve.estimate import Curve, read_grid
+from ogive.statistics.plain_json import Fields, check_price
+from ogive.statistics.significance import HypothesisTest
+from ogive.statistics.sums.stored import VALUES, read_values
+from ogive.statistics.survival import process
+from ogive.statistics.survival.process import Change, Ends, Process
+
+Weights = Literal["log-rank", "gehan", "tarone-ware"]
+WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
+MOST_CAUSES = 64
+
+
+class Value(NamedTuple):
+    """A number with its interval; NaN and all possible values where noise leaves none."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+def _curves(known: Fields, name: str, read: Read) -> tuple[Curve, ...]:
+    given = known.data[name]
+    if not isinstance(given, list) or len(given) != len(read["causes"]) + 1:
+        raise DataError(f"{known.what} needs a curve of the censored and one of each cause")
+    return tuple(Curve.from_dict(each) for each in given)
+
+
+def _value(known: Fields, name: str, _: Read) -> LabelValue:
+    (value,) = read_values([known.data[name]], known)
+    return value
+
+
+_CURVES = Codec(
+    lambda curves: [each.to_dict() for each in curves], _curves, {"type": "array", "minItems": 2}, last=True
+)
+_GRID = Codec(lambda grid: grid.to_dict(), lambda known, name, _: read_grid(known.data[name]), {"type": "object"})
+_VALUE = Codec(lambda value: value, _value, {"type": ["number", "string", "boolean"]})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalEstimate(Estimate):
+    """Share of the records without an event, over time, where observation may end before the event.
+
+    Estimates are of the population that the records are from. They reach up to the threshold at which noise may hide
+    that anybody is still at risk; from there on they are NaN, and intervals hold everything that is possible.
+
+    Fields:
+        time: Column of times.
+        event: Column that says what ended each observation.
+        grid: Public thresholds.
+        causes: Values of `event` that are events.
+        censored: Value of `event` of a censored record.
+        curves: Distribution of the times of the censored and of each cause, with one threshold more.
+        total: Number of records if public, else None.
+        confidence_level: Confidence level of printed intervals.
+        provenance: Origin of the release: statistic, price and trust model; None until released.
+    """
+
+    schema: ClassVar[str] = "ogive.survival/1"
+    article: ClassVar[str] = "a survival estimate"
+    error_words: ClassVar[Mapping[str, str]] = {
+        "ks": "largest distance of the survival function from the exact one, where it is estimable",
+        "rmse": "root mean squared distance of the survival function, where it is estimable",
+    }
+
+    time: str
+    event: str
+    _: KW_ONLY
+    grid: Grid = stored(_GRID)
+    causes: tuple[LabelValue, ...] = stored(VALUES)
+    censored: LabelValue = stored(_VALUE)
+    curves: tuple[Curve, ...] = stored(_CURVES)
+    total: int | None
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.confidence_level)
+        if len(self.curves) != len(self.causes) + 1 or len(self.causes) > MOST_CAUSES:
+            raise ParameterError("an estimate needs a curve of the censored and one of each cause")
+        first = self.curves[0]
+        for each in self.curves:
+            if each.grid.bins != self.grid.bins + 1 or not np.array_equal(each.thresholds[:-1], self.grid.thresholds):
+                raise ParameterError("the thresholds of each curve must be those of the estimate and one more")
+            if each.strategy != first.strategy or each.adjacency is not first.adjacency or each.total is not None:
+                raise ParameterError("all curves must be of one measurement")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SurvivalEstimate) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.time, self.event, self.curves))
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse a stated price below that of the noise."""
+        check_price(self.provenance, [(self.curves[0].strategy, self.curves[0].adjacency)])
+
+    # what was measured
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.curves[0].strategy is not None
+
+    @cached_property
+    def _smoothed(self) -> Process:
+        return self._process("cumulative")
+
+    @cached_property
+    def _raw(self) -> Process:
+        return self._process("raw")
+
+    def _process(self, counts: str) -> Process:
+        values = np.stack([getattr(each, counts) for each in self.curves])
+        return Process(values, self.curves[0].strategy, self.total, self.rows_of_one)
+
+    @property
+    def timeline(self) -> Float64:
+        """The thresholds, shape (m,)."""
+        return self.grid.thresholds
+
+    @property
+    def records(self) -> float:
+        """Number of records, noisy where it is private; at least 0."""
+        return max(0.0, self._smoothed.records)
+
+    @property
+    def estimable(self) -> int:
+        """At how many thresholds the estimate is estimable."""
+        return self._raw.estimable
+
+    @property
+    def last_time(self) -> float:
+        """The last threshold at which the estimate is estimable; NaN where there is none."""
+        return float(self.timeline[self.estimable - 1]) if self.estimable else math.nan
+
+    @property
+    def defined(self) -> bool:
+        """Whether the estimate is defined at any threshold."""
+        return self.estimable > 0
+
+    @property
+    def raw(self) -> Float64:
+        """Unbiased cumulative counts of the events of each cause, then of all records; one after the other."""
+        return np.concatenate([*(each.raw for each in self.curves[1:]), sum(each.raw for each in self.curves)])
+
+    def _at(self, values: Float64, t: Any, start: float) -> Any:
+        """Values of a step function: `start` before the first threshold, NaN after the last estimable one."""
+        numbers = to_numbers(self.grid, t)
+        points = last_at_or_below(self.grid, numbers)
+        result = np.concatenate(([start], values))[points + 1]
+        return plain(np.where(numbers > self.grid.high, math.nan, np.where(numbers < 0, start, result)))
+
+    # survival
+
+    @cached_property
+    def probabilities(self) -> Float64:
+        """Survival at each threshold, not increasing, in [0, 1]; NaN where it is not estimable; shape (m,)."""
+        smoothed = np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0)
+        return process.unsettled(np.minimum.accumulate(smoothed), self.grid.bins)
+
+    @cached_property
+    def _smoothed_survival(self) -> Float64:
+        at, events = self._smoothed.at_risk, self._smoothed.events.sum(axis=0)
+        hazard = np.divide(events, at, out=np.zeros_like(at), where=at > 0)
+        return np.cumprod(1.0 - np.clip(hazard, 0.0, 1.0))
+
+    def __call__(self, t: Any) -> Any:
+        """Survival at each t: the chance of no event up to then.
+
+        Args:
+            t: Times, any shape.
+
+        Returns:
+            A float, or an array of the shape of t; NaN beyond the last threshold that is estimable.
+        """
+        return self._at(self.probabilities, t, 1.0)
+
+    @cached_property
+    def _change(self) -> Change:
+        return self._raw.of_survival()
+
+    def band(self, confidence_level: float | None = None) -> Ends:
+        """Ends that hold the whole survival function at once, at every threshold, shape (m,) each.
+
+        Args:
+            confidence_level: By default that of the estimate.
+        """
+        level = self._level(confidence_level)
+        return self._ends(self._raw.survival, self._change, level, falling=True, together=True)
+
+    def intervals(self, confidence_level: float | None = None) -> Ends:
+        """Ends that hold survival at one threshold at a time, shape (m,) each."""
+        level = self._level(confidence_level)
+        return self._ends(self._raw.survival, self._change, level, falling=True, together=False)
+
+    def _level(self, confidence_level: float | None) -> float:
+        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+
+    def _ends(self, values: Float64, change: Change, level: float, *, falling: bool, together: bool) -> Ends:
+        key = (id(change), level, together)
+        if key not in self._kept:
+            if not len(values):
+                z = 0.0
+            elif together:
+                z = float(np.quantile(change.largest(), level, method="higher"))
+            else:
+                z = process.normal_quantile(level)
+            ends = process.probability_ends(values, change, z)
+            self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
+        return self._kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[Any, Ends]:
+        """Ends that were computed before."""
+        return {}
+
+    def interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
+        """Ends for survival at each t, one time at a time, each of the shape of t."""
+        low, high = self.intervals(confidence_level)
+        return self._at(low, t, 1.0), self._at(high, t, 1.0)
+
+    def number(self, t: float, confidence_level: float | None = None) -> Value:
+        """Survival at one time, with its interval and standard error."""
+        value, (low, high) = float(self(t)), self.interval(t, confidence_level)
+        point = int(last_at_or_below(self.grid, to_numbers(self.grid, t)))
+        known = 0 <= point < self.estimable
+        error = float(self._change.deviations[point]) if known else (math.nan if point >= 0 else 0.0)
+        if math.isnan(value):
+            return Value(value, 0.0, 1.0, math.inf)
+        return Value(value, min(low, value), max(high, value), error)
+
+    # times
+
+    def quantile(self, p: float) -> float:
+        """First threshold at which a share p has had the event; NaN where the estimate does not reach it."""
+        _check_share(p)
+        known = self.probabilities[: self.estimable]
+        reached = np.flatnonzero(known <= 1 - p)
+        return float(self.timeline[reached[0]]) if len(reached) else math.nan
+
+    @property
+    def median(self) -> float:
+        """Median time to the event; NaN where half of the records never had it."""
+        return self.quantile(0.5)
+
+    def quantile_interval(self, p: float, confidence_level: float | None = None) -> tuple[float, float]:
+        """Times between which the quantile lies: those at which the interval of survival holds 1 - p.
+
+        The upper end is infinite where the estimate does not settle it. The true quantile may lie anywhere in the bin
+        that ends at a threshold, so the lower end is the threshold before.
+        """
+        _check_share(p)
+        low, high = self.intervals(confidence_level)
+        before = np.concatenate(([self.grid.low if self.grid.kind != "integers" else 0.0], self.timeline[:-1]))
+        first = np.flatnonzero(low <= 1 - p)
+        last = np.flatnonzero(high < 1 - p)
+        return (
+            float(before[first[0]]) if len(first) else float(self.timeline[-1]),
+            float(self.timeline[last[0]]) if len(last) else math.inf,
+        )
+
+    def restricted_mean(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
+        """Mean of the time to the event up to a horizon, with its interval: the area below the survival function.
+
+        Args:
+            horizon: A threshold; by default the last one at which the estimate is estimable.
+            confidence_level: By default that of the estimate.
+
+        Raises:
+            ParameterError: the horizon is not a threshold.
+        """
+        z = process.normal_quantile(self._level(confidence_level))
+        end = self.last_time if horizon is None else float(horizon)
+        if not self.estimable or end > self.last_time:
+            return Value(math.nan, 0.0, float(end), math.inf)
+        point = int(np.searchsorted(self.timeline, end))
+        if self.timeline[point] != end:
+            raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
+        widths = np.zeros(self.estimable)
+        widths[:point] = np.diff(self.timeline[: point + 1])
+        value = float(self.timeline[0] + widths @ self.probabilities[: self.estimable])
+        error = float(self._change.along(widths).deviations[0])
+        center = float(self.timeline[0] + widths @ self._raw.survival)
+        low, high = max(0.0, center - z * error), min(end, center + z * error)
+        return Value(value, min(low, value), max(high, value), error)
+
+    def at_risk(self, t: Any) -> Any:
+        """Number of records still under observation at each t, noisy: those whose time is not below t."""
+        numbers = np.asarray(to_numbers(self.grid, t))
+        before = np.searchsorted(self.timeline, numbers, side="left")
+        left = np.concatenate(([0.0], self._smoothed.cumulative[:, :-1].sum(axis=0)))
+        return plain(np.maximum(self.records - left[before], 0.0))
+
+    # hazard and incidence
+
+    def cumulative_hazard(self, t: Any) -> Any:
+        """Nelson-Aalen estimate of the cumulative hazard at each t; NaN beyond the last threshold that is estimable."""
+        at, events = self._smoothed.at_risk, self._smoothed.events.sum(axis=0)
+        hazard = np.divide(events, at, out=np.zeros_like(at), where=at > 0)[: self.estimable]
+        return self._at(process.unsettled(np.cumsum(hazard), self.grid.bins), t, 0.0)
+
+    def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
+        """Ends for the cumulative hazard at each t, one time at a time."""
+        z = process.normal_quantile(self._level(confidence_level))
+        change, center = self._raw.of_hazard(), np.cumsum(self._raw.hazard)
+        low = np.zeros(self.grid.bins)
+        high = np.full(self.grid.bins, np.inf)
+        low[: self.estimable] = np.maximum(center - z * change.deviations, 0.0)
+        high[: self.estimable] = np.maximum(center + z * change.deviations, 0.0)
+        return self._at(low, t, 0.0), self._at(high, t, 0.0)
+
+    def _cause(self, cause: LabelValue | None) -> int:
+        if cause is None and len(self.causes) == 1:
+            return 0
+        if cause not in self.causes:
+            raise ParameterError(f"`cause` must be one of {', '.join(map(str, self.causes))}, got {quoted(cause)}")
+        return self.causes.index(cause)
+
+    def cumulative_incidence(self, t: Any, cause: LabelValue | None = None) -> Any:
+        """Aalen-Johansen estimate of the chance of an event of one cause up to each t, beside the other causes.
+
+        Args:
+            t: Times, any shape.
+            cause: One of `causes`; it may be left out where there is only one.
+        """
+        place, estimable = self._cause(cause), self.estimable
+        before = np.concatenate(([1.0], self._smoothed_survival[:-1]))
+        at, events = self._smoothed.at_risk, self._smoothed.events[place]
+        terms = before * np.divide(events, at, out=np.zeros_like(at), where=at > 0)
+        values = np.clip(np.cumsum(terms)[:estimable], 0.0, 1.0)
+        return self._at(process.unsettled(values, self.grid.bins), t, 0.0)
+
+    def cumulative_incidence_interval(
+        self, t: Any, cause: LabelValue | None = None, confidence_level: float | None = None
+    ) -> tuple[Any, Any]:
+        """Ends for the cumulative incidence at each t, one time at a time."""
+        place = self._cause(cause)
+        change = self._incidences.setdefault(place, self._raw.of_incidence(place))
+        values = self._raw.incidence(place)
+        ends = self._ends(values, change, self._level(confidence_level), falling=False, together=False)
+        return self._at(ends.low, t, 0.0), self._at(ends.high, t, 0.0)
+
+    @cached_property
+    def _incidences(self) -> dict[int, Change]:
+        return {}
+
+    # two groups
+
+    def log_rank(self, other: SurvivalEstimate, weights: Weights = "log-rank") -> HypothesisTest:
+        """Test whether two independent groups have one survival function, by observed less expected events.
+
+        Args:
+            other: The estimate of other records, on the same thresholds.
+            weights: "log-rank" (equal weights), "gehan" (the number at risk) or "tarone-ware" (its square root).
+
+        Returns:
+            A test whose p-value counts the noise of both releases; without a statistic where noise leaves none.
+
+        Raises:
+            ParameterError: the thresholds are not the same, or the weights are unknown.
+        """
+        among(weights, "weights", WEIGHTS)
+        self._check_same(other)
+        value = error = p_value = math.nan
+        if min(self.estimable, other.estimable):
+            value, sampling, noise = process.weighted_log_rank(self._raw, other._raw, weights)
+            error = math.sqrt(max(self.rows_of_one, other.rows_of_one) * sampling + noise)
+            p_value = math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else 1.0
+        return HypothesisTest(
+            hypothesis=f"both groups have one distribution of {self.time}",
+            name="observed less expected events",
+            statistic=value,
+            expected=0.0,
+            standard_error=error,
+            p_value=p_value,
+            alternative="two-sided",
+            method=f"the {weights} test, with the variance of the noise beside that of the events",
+            provenance=self.provenance,
+        )
+
+    def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
+        """Difference of survival at one time between two independent groups, this one less the other."""
+        level = self._level(confidence_level)
+        value, error, low, high = contrast.difference(self._as_number(t, level), other._as_number(t, level), level)
+        return Value(value, max(low, -1.0), min(high, 1.0), error)
+
+    def ratio(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
+        """Ratio of survival at one time of two independent groups, this one over the other."""
+        level = self._level(confidence_level)
+        value, error, low, high = contrast.ratio(self._as_number(t, level), other._as_number(t, level), level)
+        return Value(value, max(low, 0.0), high, error)
+
+    def restricted_mean_difference(
+        self, other: SurvivalEstimate, horizon: float, confidence_level: float | None = None
+    ) -> Value:
+        """Difference of the restricted means up to a horizon, this one less the other."""
+        level = self._level(confidence_level)
+        one, two = (Number("restricted mean", *each.restricted_mean(horizon, level)) for each in (self, other))
+        value, error, low, high = contrast.difference(one, two, level)
+        return Value(value, low, high, error)
+
+    def _as_number(self, t: float, level: float) -> Number:
+        return Number(f"survival at {t:g}", *self.number(t, level))
+
+    def _check_same(self, other: SurvivalEstimate) -> None:
+        if other.grid != self.grid:
+            raise ParameterError(
+                "two groups are compared on the same thresholds; release both with the same bounds and bins"
+            )
+
+    # error
+
+    def errors(self, truth: SurvivalEstimate) -> dict[str, float]:
+        """Distances of the survival function from the exact one at the thresholds where both are estimable."""
+        gap = np.abs(self.probabilities - truth.probabilities)
+        known = gap[np.isfinite(gap)]
+        if not len(known):
+            return {"ks": 1.0, "rmse": 1.0}
+        return {"ks": float(known.max()), "rmse": float(np.sqrt(np.mean(known**2)))}
+
+    def noise_share(self) -> float:
+        """Noise of the number at risk at the start, as a share of it."""
+        if not self.private:
+            return 0.0
+        return float(self._raw.risk_noise[0]) / self.records if self.records > 0 else math.inf
+
+    def results(self) -> dict[str, Any]:
+        """Survival with its intervals, for other programs."""
+        low, high = self.intervals()
+        return {
+            "survival": [None if math.isnan(each) else each for each in self.probabilities.tolist()],
+            "low": low.tolist(),
+            "high": high.tolist(),
+        }
+
+
+def _check_share(p: float) -> None:
+    if not 0 < p < 1:
+        raise ParameterError(f"`p` must be above 0 and below 1, got {p}")

@@ -1,0 +1,360 @@
+"""The counting process behind survival estimates: numbers at risk, events, and how errors of both reach a function.
+
+Times are on a public grid of m thresholds. Bin j holds the times above threshold j - 1 and at most threshold j. Let d_j
+be the number of events in bin j, and Y_j the number at risk: of all records whose time is above threshold j - 1. A
+censored record of a bin counts as at risk throughout the bin, so that on a grid of whole days or months this is the
+estimator of Kaplan and Meier with events before censorings at equal times. With h_j = d_j / Y_j,
+
+    S_k = prod of (1 - h_j)      H_k = sum of h_j      F_k = sum of S_{j-1} d_j' / Y_j   of the events d' of one cause
+
+over the bins j up to k. Each function moves, to first order, by
+
+    J_d (change of d) + J_Y (change of Y)
+
+with lower triangular matrices J. Noise changes the cumulative counts of the classes (censored and each cause), of
+which d and Y are differences, so its covariance follows from that of the strategy, exactly. Sampling changes d_j, with
+variance h_j (1 - h_j) Y_j, independently (the martingale of the process): for S that is Greenwood's formula, for F
+Aalen's.
+
+Intervals of a probability are those of Wilson's kind, with the noise beside the sampling error: of all s with
+
+    (estimate - s)^2 <= z^2 (s (1 - s) / n + v),
+
+where v is the variance of the noise and n the number of records of which a binomial share would have the same sampling
+error. Simultaneous ones take for z the quantile of the largest standardized error, found by simulation from public
+random numbers.
+
+Source:
+    Kaplan and Meier 1958; Greenwood 1926; Aalen and Johansen 1978; Cutler and Ederer 1958 for the effective number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ogive.core.arrays import Float64
+from ogive.noise.laws import draw_public
+from ogive.strategies import Strategy
+
+SIMULATIONS = 4000
+_SEED = 0x6F67697665
+_CLEAR = 4.0
+"""Standard deviations of noise by which a number at risk must exceed 0 for the functions to be estimated beyond."""
+_FEWEST = 3.0
+"""Fewest records at risk of which a function is estimable."""
+
+
+class Ends(NamedTuple):
+    """Lower and upper ends at every threshold, shape (m,) each."""
+
+    low: Float64
+    high: Float64
+
+
+@lru_cache(maxsize=16)
+def noise_roots(strategy: Any) -> Float64:
+    """R with R R^T the covariance of the noise of a strategy's cumulative counts, shape (N, nodes)."""
+    nodes = [level.nodes for level in strategy.levels]
+    unit = np.eye(sum(nodes), dtype=np.int64)
+    parts = tuple(np.split(unit, np.cumsum(nodes)[:-1], axis=-1))
+    response = strategy.estimate(strategy.spread(parts), None)
+    deviations = np.repeat([math.sqrt(level.law.variance) for level in strategy.levels], nodes)
+    result: Float64 = (response * deviations[:, None]).T
+    result.flags.writeable = False
+    return result
+
+
+@lru_cache(maxsize=8)
+def _draws(strategy: Any, classes: int) -> tuple[Float64, ...]:
+    """Noise of the cumulative counts of each class in `SIMULATIONS` imagined releases, shape (simulations, N)."""
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    results = []
+    for _ in range(classes):
+        parts = tuple(draw_public(level.law, (SIMULATIONS, level.nodes), random) for level in strategy.levels)
+        results.append(strategy.estimate(strategy.spread(parts), None))
+    return tuple(results)
+
+
+@dataclass(frozen=True, eq=False)
+class Process:
+    """Events of each cause and numbers at risk on the thresholds, from cumulative counts of the classes.
+
+    Fields:
+        cumulative: Of the censored, then of each cause, on one bin more than there are thresholds; shape (c, m + 1).
+            Its last bin holds the times above the last threshold.
+        strategy: What was measured of each class; None without noise.
+        total: Number of all records where it is public.
+        rows_of_one: Most records of one person, which may all be alike.
+    """
+
+    cumulative: Float64
+    strategy: Strategy | None
+    total: int | None = None
+    rows_of_one: int = 1
+
+    @property
+    def causes(self) -> int:
+        """How many causes there are."""
+        return len(self.cumulative) - 1
+
+    @cached_property
+    def records(self) -> float:
+        """All records."""
+        return float(self.cumulative[:, -1].sum()) if self.total is None else float(self.total)
+
+    @cached_property
+    def events(self) -> Float64:
+        """Events of each cause in each bin, shape (causes, m)."""
+        result: Float64 = np.diff(self.cumulative[1:, :-1], prepend=0.0)
+        return result
+
+    @cached_property
+    def at_risk(self) -> Float64:
+        """Records whose time is above the threshold before, shape (m,)."""
+        left = self.cumulative[:, :-1].sum(axis=0)
+        result: Float64 = self.records - np.concatenate(([0.0], left[:-1]))
+        return result
+
+    @cached_property
+    def remaining(self) -> Float64:
+        """Records at risk less the events of the bin, shape (m,)."""
+        result: Float64 = self.at_risk - self.events.sum(axis=0)
+        return result
+
+    @cached_property
+    def risk_noise(self) -> Float64:
+        """Standard deviation of the noise of the numbers at risk, shape (m,)."""
+        size = len(self.at_risk)
+        if self.strategy is None:
+            return np.zeros(size)
+        roots = noise_roots(cast(Hashable, self.strategy))
+        before = np.vstack([np.zeros(roots.shape[1]), roots[: size - 1]])
+        if self.total is None:
+            before = roots[-1] - before
+        result: Float64 = np.sqrt(np.square(before).sum(axis=1) * len(self.cumulative))
+        return result
+
+    @cached_property
+    def estimable(self) -> int:
+        """How many thresholds the functions are estimable at: until noise may hide that anybody is at risk."""
+        enough = np.minimum(self.at_risk, self.remaining) >= np.maximum(_CLEAR * self.risk_noise, _FEWEST)
+        if self.strategy is None:
+            enough = self.at_risk > 0
+        return int(np.logical_and.accumulate(enough).sum())
+
+    # functions, at the first `estimable` thresholds
+
+    @cached_property
+    def hazard(self) -> Float64:
+        """Share of those at risk that have an event, of each bin, shape (estimable,)."""
+        at = slice(0, self.estimable)
+        result: Float64 = self.events[:, at].sum(axis=0) / self.at_risk[at]
+        return result
+
+    @cached_property
+    def survival(self) -> Float64:
+        """S at the thresholds, shape (estimable,)."""
+        return np.asarray(np.cumprod(1.0 - self.hazard), dtype=np.float64)
+
+    def incidence(self, cause: int) -> Float64:
+        """F of one cause at the thresholds, shape (estimable,)."""
+        before = np.concatenate(([1.0], self.survival[:-1]))[: self.estimable]
+        return np.cumsum(before * self.events[cause, : self.estimable] / self.at_risk[: self.estimable])
+
+    # what changes of the counts do
+
+    @cached_property
+    def _steps(self) -> tuple[Float64, Float64]:
+        """Changes of log S by a change of d_j and of Y_j, from bin j on."""
+        at, remaining = self.at_risk[: self.estimable], np.maximum(self.remaining[: self.estimable], 1e-9)
+        return -1.0 / remaining, 1.0 / remaining - 1.0 / at
+
+    def of_survival(self) -> Change:
+        """How S changes."""
+        by_event, by_risk = self._steps
+        lower = np.tril(np.ones((self.estimable, self.estimable))) * self.survival[:, None]
+        return Change(self, [lower * by_event] * self.causes, lower * by_risk)
+
+    def of_hazard(self) -> Change:
+        """How H changes."""
+        at = self.at_risk[: self.estimable]
+        lower = np.tril(np.ones((self.estimable, self.estimable)))
+        return Change(self, [lower / at] * self.causes, lower * (-self.hazard / at))
+
+    def of_incidence(self, cause: int) -> Change:
+        """How F of one cause changes: by its own terms, and by S before each of them."""
+        size = self.estimable
+        at, before = self.at_risk[:size], np.concatenate(([1.0], self.survival[:-1]))[:size]
+        terms = before * self.events[cause, :size] / at
+        # log S before bin j changes by the steps of earlier bins; the sum of terms after bin i and up to k
+        total = np.cumsum(terms)
+        later = np.tril(total[:, None] - total[None, :], -1)
+        by_event, by_risk = self._steps
+        lower = np.tril(np.ones((size, size)))
+        own = lower * (before / at)
+        events = [later * by_event + (own if each == cause else 0.0) for each in range(self.causes)]
+        return Change(self, events, later * by_risk - lower * (terms / at))
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How a function at the estimable thresholds changes, to first order.
+
+    Fields:
+        process: Of which it is a function.
+        by_events: By the events of each cause, shape (estimable, estimable) each; or (1, estimable) of one number.
+        by_risk: By the numbers at risk.
+    """
+
+    process: Process
+    by_events: list[Float64]
+    by_risk: Float64
+
+    def along(self, weights: Float64) -> Change:
+        """How a weighted sum of the function's values changes."""
+        return Change(
+            self.process, [weights[None, :] @ each for each in self.by_events], weights[None, :] @ self.by_risk
+        )
+
+    def _by_counts(self) -> list[Float64]:
+        """By the cumulative counts of the censored and of each cause, shape (rows, m + 1) each."""
+        size, estimable = len(self.process.at_risk) + 1, self.by_risk.shape[1]
+        # Y_j = all - those at or below threshold j - 1, for every class alike
+        shared = np.zeros((len(self.by_risk), size))
+        shared[:, : max(estimable - 1, 0)] -= self.by_risk[:, 1:]
+        if self.process.total is None:
+            shared[:, -1] += self.by_risk.sum(axis=1)
+        results = [shared]
+        for each in self.by_events:
+            own = shared.copy()
+            own[:, :estimable] += each
+            own[:, : max(estimable - 1, 0)] -= each[:, 1:]
+            results.append(own)
+        return results
+
+    @cached_property
+    def noise(self) -> Float64:
+        """Variance of the noise, shape (rows,)."""
+        process = self.process
+        if process.strategy is None:
+            return np.zeros(len(self.by_risk))
+        roots = noise_roots(cast(Hashable, process.strategy))
+        result: Float64 = np.sum([np.square(each @ roots).sum(axis=1) for each in self._by_counts()], axis=0)
+        return result
+
+    @cached_property
+    def _multinomial(self) -> tuple[Float64, Float64]:
+        """Events of each cause and records at risk, at least 0, shape (causes, estimable) and (estimable,)."""
+        process = self.process
+        estimable = process.estimable
+        return np.maximum(process.events[:, :estimable], 0.0), np.maximum(process.at_risk[:estimable], 1e-9)
+
+    @cached_property
+    def sampling(self) -> Float64:
+        """Variance of the sampling error, shape (rows,)."""
+        events, at = self._multinomial
+        mean = np.sum([change * count for change, count in zip(self.by_events, events, strict=True)], axis=0)
+        squares = np.sum([change**2 * count for change, count in zip(self.by_events, events, strict=True)], axis=0)
+        result: Float64 = self.process.rows_of_one * np.maximum((squares - mean**2 / at).sum(axis=1), 0.0)
+        return result
+
+    @cached_property
+    def deviations(self) -> Float64:
+        """Standard deviations of noise and sampling together, shape (rows,)."""
+        return np.sqrt(self.noise + self.sampling)
+
+    def largest(self) -> Float64:
+        """Largest standardized error of each of many imagined releases, shape (simulations,)."""
+        process = self.process
+        random = np.random.Generator(np.random.PCG64(_SEED + 1))
+        events, at = self._multinomial
+        errors = np.zeros((SIMULATIONS, len(self.by_risk)))
+        if process.strategy is not None:
+            draws = _draws(cast(Hashable, process.strategy), len(process.cumulative))
+            for weights, draw in zip(self._by_counts(), draws, strict=True):
+                errors += draw @ weights.T
+        # events of a bin are multinomial: independent ones less their share of the bin's sum
+        deviates = random.standard_normal((len(events), SIMULATIONS, events.shape[1])) * np.sqrt(events)[:, None, :]
+        short = (1.0 - np.sqrt(np.maximum(1.0 - events.sum(axis=0) / at, 0.0))) / np.maximum(events.sum(axis=0), 1e-9)
+        together = deviates.sum(axis=0) * short
+        scale = math.sqrt(process.rows_of_one)
+        for change, each, count in zip(self.by_events, deviates, events, strict=True):
+            errors += scale * (each - together * count) @ change.T
+        known = self.deviations > 0
+        if not known.any():
+            return np.zeros(SIMULATIONS)
+        result: Float64 = np.abs(errors[:, known] / self.deviations[known]).max(axis=1)
+        return result
+
+
+def probability_ends(values: Float64, change: Change, z: float) -> Ends:
+    """Ends for probabilities at the estimable thresholds, of Wilson's kind, between 0 and 1."""
+    process = change.process
+    inside = np.clip(values, 1e-12, 1 - 1e-12)
+    most = np.full_like(values, max(process.records, 1.0) / process.rows_of_one)
+    fewest = np.minimum(np.maximum(process.at_risk[: process.estimable] / process.rows_of_one, 1.0), most)
+    with np.errstate(divide="ignore"):
+        like = inside * (1 - inside) / change.sampling
+    number = np.clip(like, fewest, most)
+    q = z * z / number
+    middle, square = 2 * values + q, values**2 - z * z * change.noise
+    root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
+    return Ends(np.clip((middle - root) / (2 * (1 + q)), 0.0, 1.0), np.clip((middle + root) / (2 * (1 + q)), 0.0, 1.0))
+
+
+def whole(ends: Ends, size: int, *, falling: bool, together: bool) -> Ends:
+    """Ends at all thresholds; beyond the last one that is estimable, a monotone function keeps one of its ends."""
+    estimable = len(ends.low)
+    low, high = np.zeros(size), np.ones(size)
+    low[:estimable], high[:estimable] = ends
+    if estimable and falling:
+        high[estimable:] = high[estimable - 1]
+    elif estimable:
+        low[estimable:] = low[estimable - 1]
+    if together:  # all ends hold at once, so that each limits its neighbors
+        forward, backward = (high, low) if falling else (low, high)
+        upward = np.maximum.accumulate if not falling else np.minimum.accumulate
+        forward[:] = upward(forward)
+        backward[:] = (np.maximum if falling else np.minimum).accumulate(backward[::-1])[::-1]
+    return Ends(low, np.maximum(low, high))
+
+
+def unsettled(values: Float64, size: int) -> Float64:
+    """Values at all thresholds, NaN where nothing is estimable."""
+    result = np.full(size, np.nan)
+    result[: len(values)] = values
+    return result
+
+
+def normal_quantile(confidence_level: float) -> float:
+    """Quantile of the standard normal distribution for a two-sided interval."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf((1 + confidence_level) / 2)
+
+
+def weighted_log_rank(one: Process, other: Process, weights: str) -> tuple[float, float, float]:
+    """Observed less expected events of the first group, its variance without a difference, and that of its noise."""
+    size = min(one.estimable, other.estimable)
+    d1, d2 = (each.events.sum(axis=0)[:size] for each in (one, other))
+    y1, y2 = (each.at_risk[:size] for each in (one, other))
+    at, events = y1 + y2, d1 + d2
+    w = {"log-rank": np.ones(size), "gehan": at, "tarone-ware": np.sqrt(np.maximum(at, 0.0))}[weights]
+    statistic = float(np.sum(w * (d1 - y1 * events / at)))
+    spread = np.maximum(events, 0.0) * y1 * y2 / at**2 * np.clip((at - events) / np.maximum(at - 1, 1.0), 0.0, 1.0)
+    variance = float(np.sum(w**2 * spread))
+    noise = 0.0
+    changes = (
+        (one, w * (1 - y1 / at), -w * y2 * events / at**2),
+        (other, -w * y1 / at, w * y1 * events / at**2),
+    )
+    for process, by_event, by_risk in changes:
+        change = Change(process, [by_event[None, :]] * process.causes, by_risk[None, :])
+        noise += float(change.noise[0])
+    return statistic, variance, noise

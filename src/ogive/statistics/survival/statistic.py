@@ -1,0 +1,174 @@
+"""Time to an event that may be censored: survival, hazard, incidence of competing causes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.columns import Binning, LabelValue, Missing
+from ogive.columns.grids import Bound, Grid, GridName
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
+from ogive.core.parameters import one_of
+from ogive.errors import ParameterError, quoted
+from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query
+from ogive.statistics.base import Terms, as_values
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import make_grid
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.options import Command
+from ogive.statistics.roc.designs import choose_for_classes
+from ogive.statistics.survival.estimate import SurvivalEstimate
+from ogive.strategies import Strategy
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
+
+DEFAULT_BINS = 120
+MOST_BINS = 1024
+
+
+@dataclass(frozen=True)
+class Survival:
+    """Kaplan-Meier survival, cumulative hazard and cumulative incidence of a time to an event that may be censored.
+
+    Records whose time is above the upper bound are at risk up to that bound, whatever happened later.
+
+    Fields:
+        time: Numeric column: time from the start of observation until the event or censoring.
+        event: Column that says what ended the observation.
+        bounds: 0 (or the smallest possible time) and the end of the follow-up that is of interest, public.
+        bins: Number of thresholds, at most 1024.
+        grid: "linear", "geometric", "integers" (whole days or months), or a `Grid` instead of bounds and bins.
+        causes: Values of `event` that are events: one, or several competing causes.
+        censored: Value of `event` of a censored record.
+        method: Method for the distribution of times in each class, as for `Ecdf`: those without bias.
+        missing: What a missing time means: "refuse" (an error), "high" (at risk to the upper bound) or a public time.
+        confidence_level: Confidence level of printed intervals, at most 0.9999.
+    """
+
+    name: ClassVar[str] = "survival"
+
+    time: str
+    event: str
+    bounds: tuple[Bound, Bound] | None = None
+    _: KW_ONLY
+    bins: int = DEFAULT_BINS
+    grid: Grid | GridName = "linear"
+    causes: tuple[LabelValue, ...] = (1,)
+    censored: LabelValue = 0
+    method: UnbiasedName = "auto"
+    missing: Missing = one_of("refuse", "high")
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.time, str):
+            raise ParameterError(f"`time` must be a column's name, got {quoted(self.time)}")
+        object.__setattr__(self, "causes", as_values(self.causes))
+        if self.missing == "drop":
+            raise ParameterError("`missing` must be 'refuse', 'high' or a public time; a time cannot be dropped here")
+        among(self.method, "method", ("auto", *UNBIASED_METHODS))
+        grid = self.axis
+        if grid.bins > MOST_BINS:
+            raise ParameterError(f"`bins` must be at most {MOST_BINS}, got {grid.bins}")
+        if grid.unit != "number":
+            raise ParameterError("`bounds` must be numbers: a time to an event is a duration, not a date")
+        if grid.low < 0:
+            raise ParameterError(f"`bounds` must be at least 0, got {grid.low:g}")
+        object.__setattr__(self, "missing", self.classes.values.missing)
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: the fields."""
+        return {name: value for name, value in vars(self).items() if name not in ("axis", "classes")}
+
+    @cached_property
+    def axis(self) -> Grid:
+        """The thresholds at which survival is estimable."""
+        return make_grid(self.bounds, self.bins, self.grid)
+
+    @cached_property
+    def classes(self) -> GroupBinning:
+        """How a record is mapped to a bin and a class; one bin more holds the times beyond the last threshold."""
+        binning = Binning(self.time, beyond(self.axis), self.missing)
+        return GroupBinning(binning, self.event, (self.censored, *self.causes))
+
+    def canonical(self) -> Survival:
+        """The canonical form of the statistic: the grid itself."""
+        return dataclasses.replace(self, bounds=None, bins=self.axis.bins, grid=self.axis)
+
+    def alternatives(self) -> dict[str, Survival]:
+        """One statistic for each method."""
+        return {name: dataclasses.replace(self, method=name) for name in UNBIASED_METHODS}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, SurvivalEstimate]:
+        """Measure the times of the censored and of each cause once, and read everything off these curves.
+
+        Privacy: one measurement of all classes at the whole of `terms.privacy`; the rest is post-processing.
+        """
+        classes = self.classes
+        size = classes.values.grid.bins
+        terms.check_cells(len(classes.groups) * size)
+        strategy = choose_for_classes(
+            size,
+            terms.privacy,
+            terms.unit,
+            public_labels=False,
+            budget="joint",
+            method=self.method,
+            refusal=lambda candidate: terms.refusal(ClassCurvesQuery(classes, candidate)),
+        )
+        answer = yield ClassCurvesQuery(classes, strategy)
+        measured = answer.noise_of(strategy)
+        return SurvivalEstimate(
+            time=self.time,
+            event=self.event,
+            grid=self.axis,
+            causes=classes.groups[1:],
+            censored=self.censored,
+            curves=tuple(self._curve(values, measured, answer, terms) for values in answer.values),
+            total=answer.total,
+            confidence_level=self.confidence_level,
+        )
+
+    def _curve(self, values: Any, strategy: Strategy, answer: Answer, terms: Terms) -> Curve:
+        raw = strategy.estimate(values, None)
+        kind = DEFAULT_SMOOTHING if answer.noisy else "none"
+        smoothed: Float64 = smooth(strategy, values, total=None, kind=kind) if answer.noisy else raw
+        return Curve(
+            grid=self.classes.values.grid,
+            cumulative=smoothed,
+            raw=raw,
+            strategy=strategy if answer.noisy else None,
+            adjacency=terms.adjacency,
+            total=None,
+            smoothing=kind,
+            column=self.time,
+        )
+
+
+def beyond(grid: Grid) -> Grid:
+    """The grid with one threshold more, above which times are not distinguished."""
+    thresholds = grid.thresholds
+    step = thresholds[-1] - (thresholds[-2] if grid.bins > 1 else grid.low)
+    if grid.kind == "integers":
+        return Grid.integers(grid.low, grid.high + 1)
+    if grid.kind == "linear":
+        result = Grid.linear(grid.low, grid.low + step * (grid.bins + 1), bins=grid.bins + 1)
+        if np.array_equal(result.thresholds[:-1], thresholds):
+            return result
+    return Grid.explicit(
+        (*thresholds.tolist(), float(thresholds[-1] + max(step, abs(thresholds[-1]) * 1e-9))), low=grid.low
+    )
+
+
+COMMAND = Command(
+    compared="quantile",
+    help={"method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring."},
+    example={"bounds": (0, 100)},
+)

@@ -1,0 +1,324 @@
+"""What people see of a survival estimate: a table of times, steps with a band and the numbers at risk, a chapter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from ogive.core.digits import number, percent
+from ogive.errors import ParameterError
+from ogive.showing import words
+from ogive.showing.axis import plain_number, ticks
+from ogive.showing.chapter import Picture
+from ogive.showing.chart import CurveChart
+from ogive.showing.parts import Html, say, strong, table
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
+from ogive.showing.view import View, level
+from ogive.statistics.contrast import Number
+from ogive.statistics.survival.estimate import SurvivalEstimate
+
+ROWS = 8
+"""Times in the table, about."""
+USELESS = 0.5
+"""A band that is wider than this on average says little."""
+
+
+class TimeRow(NamedTuple):
+    """Estimates at one time."""
+
+    time: float
+    at_risk: float
+    survival: float
+    low: float
+    high: float
+
+
+class SurvivalEstimateView(View):
+    """Survival at some times, the median and the restricted mean."""
+
+    estimate: SurvivalEstimate
+    compares = True
+    table_title = "Survival at some times"
+
+    @property
+    def name(self) -> str:
+        return f"survival, {self.estimate.time} until {self.estimate.event}"
+
+    @property
+    def title(self) -> str:
+        return f"Survival: {self.estimate.time} until {self.estimate.event}"
+
+    @property
+    def short(self) -> str:
+        return f"of {self.estimate.time[:40]}: {self.estimate.grid.bins} thresholds"
+
+    @property
+    def subject(self) -> str:
+        return self.estimate.time
+
+    # text
+
+    @cached_property
+    def times(self) -> list[TimeRow]:
+        """The rows of the table."""
+        estimate = self.estimate
+        if not estimate.defined:
+            return []
+        grid, ends = estimate.grid, estimate.intervals()
+        places = np.searchsorted(grid.thresholds, ticks(grid, grid.low, grid.high, ROWS), side="right") - 1
+        results = []
+        for place in np.unique(places[places >= 0]):
+            time = float(grid.thresholds[place])
+            results.append(
+                TimeRow(
+                    time,
+                    float(estimate.at_risk(time)),
+                    float(estimate.probabilities[place]),
+                    float(ends.low[place]),
+                    float(ends.high[place]),
+                )
+            )
+        return results
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return [("warning", "undefined: the noise leaves no records at risk; use a larger budget")]
+        return [("records", self._counted), *self._deaths, ("median", self._median), ("mean", self._restricted_mean)]
+
+    @property
+    def _counted(self) -> str:
+        return f"{'about ' if self.estimate.private else ''}{self.estimate.records:,.0f}"
+
+    @property
+    def _deaths(self) -> list[tuple[str, str]]:
+        estimate = self.estimate
+        totals = [max(0.0, float(each.cumulative[-2])) for each in estimate.curves[1:]]
+        return [
+            ("events" if len(totals) == 1 else f"events {cause}", f"{'about ' if estimate.private else ''}{total:,.0f}")
+            for cause, total in zip(estimate.causes, totals, strict=True)
+        ]
+
+    @property
+    def _median(self) -> str:
+        value = self.estimate.median
+        low, high = self.estimate.quantile_interval(0.5)
+        shown = plain_number(value) if math.isfinite(value) else "not reached"
+        last = plain_number(high) if math.isfinite(high) else "beyond the last time"
+        return f"{shown} ({level(self.estimate)} CI {plain_number(low)} to {last})"
+
+    @property
+    def _restricted_mean(self) -> str:
+        value, low, high, error = self.estimate.restricted_mean()
+        ends = " to ".join(number(each, error) for each in (low, high))
+        return (
+            f"{number(value, error)} ({level(self.estimate)} CI {ends}) up to {plain_number(self.estimate.last_time)}"
+        )
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return () if not self.times else (self.estimate.time, "at risk", "survival", f"{level(self.estimate)} interval")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                plain_number(row.time),
+                f"{row.at_risk:,.0f}",
+                "-" if math.isnan(row.survival) else percent(row.survival),
+                f"{percent(row.low)} to {percent(row.high)}",
+            )
+            for row in self.times
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return []
+        notes = [
+            "intervals are for the population, one time at a time: sampling error"
+            + (" and noise" if estimate.private else "")
+        ]
+        if estimate.estimable < estimate.grid.bins:
+            notes.append(
+                f"no estimates after {plain_number(estimate.last_time)}, where "
+                + ("noise may hide that anybody is at risk" if estimate.private else "nobody is at risk")
+            )
+        return notes
+
+    @property
+    def line(self) -> list[tuple[str, str]]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return [("records", "0"), ("median", "-"), ("survival at the end", "-")]
+        value, low, high, _ = estimate.number(estimate.last_time)
+        return [
+            ("records", self._counted),
+            ("median", self._median),
+            (
+                f"survival at {plain_number(estimate.last_time)}",
+                f"{percent(value)} ({percent(low)} to {percent(high)})",
+            ),
+        ]
+
+    def number(self, confidence_level: float, probability: float) -> Number:
+        """A quantile of the time to the event."""
+        name = f"{'median' if probability == 0.5 else f'{100 * probability:g} % quantile'} of {self.estimate.time}"
+        ends = self.estimate.quantile_interval(probability, confidence_level)
+        return Number(name, self.estimate.quantile(probability), *ends, probability=probability)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        estimate, ends, band = self.estimate, self.estimate.intervals(), self.estimate.band()
+        timeline = estimate.timeline
+        return {
+            "time": timeline.tolist(),
+            "at_risk": np.asarray(estimate.at_risk(timeline)).tolist(),
+            "survival": estimate.probabilities.tolist(),
+            "survival_low": ends.low.tolist(),
+            "survival_high": ends.high.tolist(),
+            "band_low": band.low.tolist(),
+            "band_high": band.high.tolist(),
+        }
+
+    # pictures
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw survival as steps with its simultaneous band, and the numbers at risk below the axis."""
+        estimate = self.estimate
+        if not estimate.defined:
+            raise ParameterError("noise leaves no survival function to draw")
+        axes = new_axes(ax)
+        look = styled(style, color=BLUE, linewidth=1.8, label="released" if estimate.private else "exact")
+        estimable, grid = estimate.estimable, estimate.grid
+        times = np.concatenate(([grid.low], grid.thresholds[:estimable]))
+        band = estimate.band()
+        low, high = (np.concatenate(([1.0], end[:estimable])) for end in band)
+        axes.fill_between(times, low, high, step="post", color=look["color"], alpha=0.18, linewidth=0)
+        axes.step(times, np.concatenate(([1.0], estimate.probabilities[:estimable])), where="post", **look)
+        if self.truth is not None:
+            exact = self.truth.probabilities
+            axes.step(grid.thresholds, exact, where="post", color=ORANGE, linewidth=1, label="exact")
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xlim(grid.low, grid.high)
+        axes.set_ylabel("Survival")
+        places = [row.time for row in self.times]
+        axes.set_xticks(places, [f"{plain_number(row.time)}\n{row.at_risk:,.0f}" for row in self.times])
+        axes.set_xlabel(f"{estimate.time}; below: number at risk", color=GRAY)
+        return self.finish(axes, grid="y")
+
+    def pictures(self, exact: Any) -> Sequence[Picture]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return ()
+        band, sure = estimate.band(), words.percent(estimate.confidence_level)
+        chart = CurveChart(
+            grid=estimate.grid,
+            label=estimate.time,
+            share=_held(estimate.probabilities),
+            view=(estimate.grid.low, estimate.grid.high),
+            summary=f"Share of the records without an event at each time. {self.headline}",
+            low=band.low,
+            high=band.high,
+            truth=None if exact is None else _held(exact.estimate.probabilities),
+            legend=(
+                ("curve", "Released survival" if estimate.private else "Survival of these records"),
+                ("band", f"{sure} band for the population"),
+                *([("truth", "Survival of these records")] if exact is not None else []),
+            ),
+            start=1.0,
+            name=self.title,
+            share_label="Share without an event",
+        )
+        return (Picture(chart),)
+
+    # the chapter
+
+    @property
+    def headline(self) -> str:
+        estimate = self.estimate
+        if not estimate.defined:
+            return "The noise leaves no records at risk, so that survival cannot be estimable."
+        value, low, high, _ = estimate.number(estimate.last_time)
+        half = (
+            f"Half of the records have had the event by {plain_number(estimate.median)}. "
+            if math.isfinite(estimate.median)
+            else ""
+        )
+        return (
+            f"{half}{words.percent(value, 1)} have no event up to {plain_number(estimate.last_time)} "
+            f"({level(estimate)} interval {words.percent(low, 1)} to {words.percent(high, 1)})."
+        )
+
+    @property
+    def error(self) -> Sequence[Html | str]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return ("Nothing can be said.",)
+        band = estimate.band()
+        reach = float(
+            np.max(
+                np.maximum(band.high - estimate.probabilities, estimate.probabilities - band.low)[: estimate.estimable]
+            )
+        )
+        return (
+            say(
+                strong(f"± {words.points(reach)}"),
+                " from the survival of the population that the records are from, at all times at once, with "
+                f"{words.percent(estimate.confidence_level)} confidence: sampling error"
+                + (" and noise." if estimate.private else "."),
+            ),
+            "Records that leave observation before an event count as at risk until then; this is right if leaving does "
+            "not depend on the time of the event.",
+        )
+
+    @property
+    def released(self) -> Sequence[Html | str]:
+        estimate = self.estimate
+        return (
+            f"How many records left observation, and how many had an event, up to each of {estimate.grid.bins:,} "
+            "public times. Survival, hazard, incidence, medians and means are computed from these at no further cost.",
+        )
+
+    @property
+    def details(self) -> Sequence[tuple[str, str]]:
+        grid, curve = self.estimate.grid, self.estimate.curves[0]
+        return (
+            ("Smoothing", words.SMOOTHINGS.get(curve.smoothing, curve.smoothing)),
+            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {grid.span}"),
+        )
+
+    def alike(self, truth: SurvivalEstimate) -> bool:
+        return truth.grid == self.estimate.grid and truth.causes == self.estimate.causes
+
+    def tables(self, exact: Any) -> Sequence[Html | None]:
+        if not self.headings:
+            return (None,)
+        true = [] if exact is None else [percent(float(exact.estimate(row.time))) for row in self.times]
+        rows = [(cells[0], [*cells[1:], *([true[place]] if true else [])]) for place, cells in enumerate(self.rows)]
+        return (table(self.table_title, [*self.headings, *(["True"] if true else [])], rows),)
+
+    @property
+    def useless(self) -> str | None:
+        estimate = self.estimate
+        if not estimate.private:
+            return None
+        help_ = "Use a larger privacy budget, more records, or fewer thresholds."
+        if not estimate.defined:
+            return f"The noise leaves no records at risk. {help_}"
+        band = estimate.band()
+        if float(np.mean(band.high - band.low)) > USELESS:
+            return f"The band is wider than half of the range on average. {help_}"
+        return None
+
+
+def _held(values: Any) -> Any:
+    """Values with the last known one where nothing is estimable, for a chart that has no gaps."""
+    known = values[np.isfinite(values)]
+    return np.where(np.isfinite(values), values, known[-1] if len(known) else 0.0)

@@ -1,0 +1,367 @@
+"""Survival, hazard and incidence against estimators written out record by record, and what noise makes uncertain."""
+
+import dataclasses
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.errors import DataError, ParameterError
+from ogive.noise.laws import draw_public
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.roc.designs import choose_for_classes
+from ogive.statistics.survival import process
+from ogive.statistics.survival.estimate import SurvivalEstimate
+from ogive.statistics.survival.process import Process
+from ogive.strategies.smoothing import smooth
+
+
+def kaplan_meier(times, events, at):
+    """Survival at a time by the product over the distinct times of events, events before censorings."""
+    result = 1.0
+    for time in sorted({t for t, event in zip(times, events, strict=True) if event and t <= at}):
+        risk = sum(1 for t in times if t >= time)
+        died = sum(1 for t, event in zip(times, events, strict=True) if t == time and event)
+        result *= 1 - died / risk
+    return result
+
+
+def greenwood(times, events, at):
+    """Variance of that product by Greenwood's formula."""
+    total = 0.0
+    for time in sorted({t for t, event in zip(times, events, strict=True) if event and t <= at}):
+        risk = sum(1 for t in times if t >= time)
+        died = sum(1 for t, event in zip(times, events, strict=True) if t == time and event)
+        if risk > died:
+            total += died / (risk * (risk - died))
+    return kaplan_meier(times, events, at) ** 2 * total
+
+
+def incidence(times, causes, cause, at):
+    """Cumulative incidence of one cause by Aalen and Johansen, over the distinct times of events."""
+    result = 0.0
+    for time in sorted({t for t, kind in zip(times, causes, strict=True) if kind and t <= at}):
+        risk = sum(1 for t in times if t >= time)
+        died = sum(1 for t, kind in zip(times, causes, strict=True) if t == time and kind == cause)
+        result += kaplan_meier(times, causes, time - 0.5) * died / risk
+    return result
+
+
+@pytest.fixture(scope="module")
+def months():
+    """Whole months until an event of two causes (1, 2) or censoring (0), of 300 records."""
+    rng = np.random.default_rng(5)
+    times = rng.integers(1, 40, size=300)
+    causes = rng.choice([0, 1, 2], p=[0.4, 0.4, 0.2], size=300)
+    return times, causes
+
+
+def exact(times, events, **options):
+    question = ogive.Survival("t", "e", bounds=(0, 30), grid="integers", **options)
+    return ogive.release(question, trust=ogive.Clear({"t": times, "e": events}))
+
+
+@pytest.mark.parametrize("month", [0, 1, 7, 18, 30])
+def test_without_noise_it_is_the_product_of_kaplan_and_meier(months, month):
+    times, causes = months
+    events = (causes > 0).astype(int)
+    estimate = exact(times, events)
+    assert estimate(month) == pytest.approx(kaplan_meier(times, events, month), abs=1e-12)
+    error = math.sqrt(greenwood(times, events, month))
+    assert estimate.number(month).standard_error == pytest.approx(error, abs=1e-12)
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+@pytest.mark.parametrize("month", [3, 18, 30])
+def test_without_noise_incidence_is_that_of_aalen_and_johansen(months, cause, month):
+    times, causes = months
+    estimate = exact(times, causes, causes=(1, 2))
+    assert estimate.cumulative_incidence(month, cause) == pytest.approx(
+        incidence(times, causes, cause, month), abs=1e-12
+    )
+    both = estimate.cumulative_incidence(month, 1) + estimate.cumulative_incidence(month, 2)
+    assert both == pytest.approx(1 - estimate(month), abs=1e-12)
+
+
+def test_hazard_risk_and_restricted_mean_without_noise(months):
+    times, causes = months
+    events = (causes > 0).astype(int)
+    estimate = exact(times, events)
+    hazard = sum(sum((times == month) & (events == 1)) / sum(times >= month) for month in range(1, 13))
+    assert estimate.cumulative_hazard(12) == pytest.approx(hazard, abs=1e-12)
+    assert [estimate.at_risk(month) for month in (0, 1, 12.5, 30)] == [
+        sum(times >= month) for month in (0, 1, 12.5, 30)
+    ]
+    area = sum(kaplan_meier(times, events, month) for month in range(30))
+    assert estimate.restricted_mean(30).value == pytest.approx(area, abs=1e-9)
+
+
+def test_times_beyond_the_upper_bound_are_at_risk_up_to_it():
+    estimate = exact([5, 30, 31, 60], [1, 0, 1, 1])
+    assert estimate(30) == 0.75
+    assert math.isnan(estimate(31))
+
+
+def test_median_is_the_first_time_at_which_half_have_had_the_event():
+    estimate = exact([2, 4, 6, 8], [1, 1, 1, 1])
+    assert estimate.median == 4
+    assert estimate.quantile(0.9) == 8
+    assert math.isnan(exact([2, 4, 6, 8], [1, 0, 0, 0]).median)
+    low, high = estimate.quantile_interval(0.5)
+    assert low <= 4 <= high
+
+
+def test_there_is_no_estimate_where_nobody_is_at_risk():
+    estimate = exact([2, 3], [1, 0])
+    assert estimate([2, 3]).tolist() == [0.5, 0.5]
+    assert math.isnan(estimate(4))
+    low, high = estimate.interval([3, 4])
+    assert (low[1], high[1]) == (0, high[0])
+    assert "nobody is at risk" in str(estimate)
+
+
+def log_rank(times, events, groups, weights):
+    """Observed less expected events of group 0 and their variance, over the distinct times of events."""
+    value = variance = 0.0
+    for time in sorted({t for t, event in zip(times, events, strict=True) if event}):
+        at = times >= time
+        y, y1 = at.sum(), (at & (groups == 0)).sum()
+        now = (times == time) & (events == 1)
+        d, d1 = now.sum(), (now & (groups == 0)).sum()
+        w = {"log-rank": 1, "gehan": y, "tarone-ware": math.sqrt(y)}[weights]
+        value += w * (d1 - y1 * d / y)
+        if y > 1:
+            variance += w**2 * d * (y1 / y) * (1 - y1 / y) * (y - d) / (y - 1)
+    return value, variance
+
+
+@pytest.mark.parametrize("weights", ["log-rank", "gehan", "tarone-ware"])
+def test_log_rank_without_noise(months, weights):
+    times, causes = months
+    events = ((causes > 0) & (times <= 30)).astype(int)
+    groups = np.arange(300) % 2
+    pair = [exact(times[groups == group], events[groups == group]) for group in (0, 1)]
+    test = pair[0].log_rank(pair[1], weights)
+    value, variance = log_rank(times, events, groups, weights)
+    assert test.statistic == pytest.approx(value, abs=1e-9)
+    assert test.standard_error == pytest.approx(math.sqrt(variance), rel=1e-9)
+
+
+# --- With noise
+
+UNIT = PrivacyUnit(Adjacency.ADD_OR_REMOVE)
+
+
+def strategy_for(size, epsilon):
+    return choose_for_classes(
+        size,
+        ogive.PureDP(Fraction(epsilon)),
+        UNIT,
+        public_labels=False,
+        budget="joint",
+        method="auto",
+        refusal=lambda _: None,
+    )
+
+
+def noise(strategy, rng, shape=()):
+    parts = tuple(draw_public(level.law, (*shape, level.nodes), rng) for level in strategy.levels)
+    return strategy.spread(parts)
+
+
+def released(question, strategy, histograms, rng):
+    """An estimate of exact histograms of the classes, with noise of a seeded generator."""
+    curves = []
+    for counts in histograms:
+        values = strategy.measure(counts) + noise(strategy, rng)
+        curves.append(
+            Curve(
+                grid=question.classes.values.grid,
+                cumulative=smooth(strategy, values, total=None, kind="shrinkage"),
+                raw=strategy.estimate(values, None),
+                strategy=strategy,
+                adjacency=Adjacency.ADD_OR_REMOVE,
+                total=None,
+                smoothing="shrinkage",
+                column="t",
+            )
+        )
+    return SurvivalEstimate(
+        time="t",
+        event="e",
+        grid=question.axis,
+        causes=question.causes,
+        censored=0,
+        curves=tuple(curves),
+        total=None,
+        confidence_level=0.95,
+    )
+
+
+@pytest.mark.parametrize("function", ["of_survival", "of_hazard", "incidence 0", "incidence 1"])
+def test_the_variance_of_noise_is_that_of_simulated_noise(function):
+    rng = np.random.default_rng(3)
+    size, strategy = 20, strategy_for(21, 1)
+    counts = np.cumsum(rng.integers(80, 120, size=(3, size + 1)), axis=1).astype(float)
+    whole = Process(counts, strategy)
+
+    def values(of):
+        name, _, cause = function.partition(" ")
+        if name == "of_survival":
+            return of.survival
+        return np.cumsum(of.hazard) if name == "of_hazard" else of.incidence(int(cause))
+
+    name, _, cause = function.partition(" ")
+    change = whole.of_incidence(int(cause)) if name == "incidence" else getattr(whole, name)()
+    assert whole.estimable == size
+    # noise is made a hundredth, so that the function is straight
+    draws = strategy.estimate(noise(strategy, rng, (4000, 3)), None) / 100
+    moved = np.array([values(Process(counts + each, strategy)) for each in draws])
+    simulated = moved.std(axis=0) * 100
+    assert np.allclose(np.sqrt(change.noise), simulated, rtol=0.06)
+
+
+def coverage(records, epsilon, factor, releases=120):
+    """Shares of thresholds inside the intervals, and of releases inside the band, where noise is `factor` as stated."""
+    rng = np.random.default_rng(records)
+    question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
+    strategy = strategy_for(41, epsilon)
+    thresholds = question.classes.values.grid.thresholds
+    truth = np.exp(-question.axis.thresholds / 8)
+    inside, whole = [], []
+    for _ in range(releases):
+        times, ends = rng.exponential(8, size=records), rng.exponential(15, size=records)
+        # leaving is seen at thresholds, so that the bins do not matter
+        ends = np.ceil(ends * 4) / 4
+        place = np.searchsorted(thresholds, np.minimum(np.minimum(times, ends), thresholds[-1]))
+        event = times <= ends
+        counts = [np.bincount(place[kind], minlength=41).astype(np.int64) for kind in (~event, event)]
+        estimate = released(question, strategy, counts, rng)
+        if factor != 1:
+            estimate = dataclasses.replace(
+                estimate,
+                curves=tuple(
+                    dataclasses.replace(each, raw=each.raw + (factor - 1) * (each.raw - np.cumsum(exact_counts)))
+                    for each, exact_counts in zip(estimate.curves, counts, strict=True)
+                ),
+            )
+        low, high = estimate.intervals()
+        estimable = estimate.estimable
+        inside.append(((low <= truth) & (truth <= high))[:estimable].mean())
+        band = estimate.band()
+        whole.append(bool(((band.low <= truth) & (truth <= band.high)).all()))
+    return np.mean(inside), np.mean(whole)
+
+
+@pytest.mark.parametrize(("records", "epsilon"), [(800, 1), (3000, 0.5)])
+def test_intervals_and_bands_hold_the_survival_of_the_population(records, epsilon):
+    inside, whole = coverage(records, epsilon, 1)
+    assert 0.92 <= inside <= 0.985
+    assert whole >= 0.90
+
+
+def test_intervals_do_not_hold_it_where_noise_is_larger_than_stated():
+    inside, whole = coverage(800, 1, 4)
+    assert inside < 0.85
+    assert whole < 0.80
+
+
+def test_p_values_of_equal_groups_are_even():
+    rng = np.random.default_rng(8)
+    question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
+    strategy = strategy_for(41, 1)
+    p_values = []
+    for _ in range(200):
+        pair = []
+        for _ in range(2):
+            times, ends = rng.exponential(8, size=600), rng.exponential(15, size=600)
+            place = np.searchsorted(question.classes.values.grid.thresholds, np.minimum(np.minimum(times, ends), 10.2))
+            counts = [np.bincount(place[kind], minlength=41).astype(np.int64) for kind in (times > ends, times <= ends)]
+            pair.append(released(question, strategy, counts, rng))
+        p_values.append(pair[0].log_rank(pair[1]).p_value)
+    # Kolmogorov-Smirnov, at a level of one in a thousand
+    gaps = np.abs(np.sort(p_values) - (np.arange(200) + 0.5) / 200)
+    assert gaps.max() < 1.95 / math.sqrt(200)
+
+
+def test_estimates_are_valid_however_large_the_noise_is():
+    rng = np.random.default_rng(2)
+    question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
+    strategy = strategy_for(41, Fraction(1, 20))
+    for _ in range(30):
+        counts = [rng.integers(0, 12, size=41) for _ in range(2)]
+        estimate = released(question, strategy, counts, rng)
+        known = estimate.probabilities[: estimate.estimable]
+        assert np.isnan(estimate.probabilities[estimate.estimable :]).all()
+        assert ((known >= 0) & (known <= 1)).all()
+        assert (np.diff(known) <= 0).all()
+        for ends in (estimate.intervals(), estimate.band()):
+            assert ((ends.low >= 0) & (ends.low <= ends.high) & (ends.high <= 1)).all()
+        assert ("noise may hide" in str(estimate)) or ("undefined" in str(estimate)) or estimate.estimable == 40
+
+
+def test_ends_hold_the_estimate(months):
+    times, causes = months
+    estimate = ogive.survival(times, causes, bounds=(0, 30), grid="integers", causes=(1, 2), privacy=ogive.PureDP(1))
+    value = estimate.number(12)
+    assert value.low <= value.value <= value.high
+    low, high = estimate.cumulative_incidence_interval(12, 2)
+    assert 0 <= low <= high <= 1
+    low, high = estimate.cumulative_hazard_interval(12)
+    assert 0 <= low <= high
+
+
+# --- Plain data and refusals
+
+
+def test_reads_back_what_it_wrote_and_refuses_what_contradicts_itself(months):
+    times, causes = months
+    estimate = ogive.survival(times, causes, bounds=(0, 30), grid="integers", causes=(1, 2), privacy=ogive.PureDP(1))
+    assert SurvivalEstimate.from_json(estimate.to_json()) == estimate
+    data = json.loads(estimate.to_json())
+    with pytest.raises(DataError, match="a curve of the censored and one of each cause"):
+        SurvivalEstimate.from_dict({**data, "curves": data["curves"][:2]})
+    with pytest.raises(DataError, match="those of the estimate and one more"):
+        SurvivalEstimate.from_dict({**data, "grid": {**data["grid"], "high": 29.0, "bins": 30}})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bounds": (-1, 10)}, "must be at least 0"),
+        ({"bounds": (0, 10), "bins": 2000}, "at most 1024"),
+        ({"bounds": ("2020-01-01", "2021-01-01")}, "a duration, not a date"),
+        ({"bounds": (0, 10), "missing": "drop"}, "cannot be dropped"),
+        ({"bounds": (0, 10), "method": "projection"}, "method"),
+        ({"bounds": (0, 10), "causes": (0,)}, "twice|same"),
+    ],
+)
+def test_bad_questions_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        ogive.Survival("t", "e", **options)
+
+
+def test_groups_on_other_thresholds_are_not_compared(months):
+    times, causes = months
+    events = (causes > 0).astype(int)
+    one, other = (
+        exact(times, events),
+        ogive.release(ogive.Survival("t", "e", bounds=(0, 30), bins=10), trust=ogive.Clear({"t": times, "e": events})),
+    )
+    with pytest.raises(ParameterError, match="same thresholds"):
+        one.log_rank(other)
+    with pytest.raises(ParameterError, match="must be a threshold"):
+        one.restricted_mean(4.5)
+
+
+def test_simulated_quantiles_are_above_the_normal_one():
+    """A band holds more than one threshold, so its ends are further out."""
+    rng = np.random.default_rng(1)
+    question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
+    estimate = released(question, strategy_for(41, 1), [rng.integers(5, 30, size=41) for _ in range(2)], rng)
+    largest = estimate._change.largest()
+    assert np.quantile(largest, 0.95) > process.normal_quantile(0.95) + 0.3
