@@ -183,14 +183,14 @@ def upload(
     new = send(study, records, tokens=tokens, connect=connect, authority=authority)
     before = len(tokens) - new
     if len(tokens) == 1:
-        said = (
+        message = (
             "the record is uploaded"
             if new
             else "a record was uploaded with this token before; that one counts, and nothing has changed"
         )
     else:
-        said = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
-    print(said, file=sys.stderr)
+        message = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
+    print(message, file=sys.stderr)
 
 
 def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | None) -> Any:

@@ -14,8 +14,7 @@ import numpy as np
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Float64
-from ogive.core.checks import among
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import among, plain_fields
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 

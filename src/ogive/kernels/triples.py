@@ -18,8 +18,7 @@ import numpy as np
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import refuse_masked
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import plain_fields, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.base import BITS, Measure, Scale, check_bits, finite_rows
 from ogive.kernels.cells import check_count, middles

@@ -94,8 +94,8 @@ class OwnPart(Opening[LinearQuery]):
         self.contribution = contribution
         self.secret = secret
 
-    def context(self, query: LinearQuery) -> bytes:
-        return self.contribution.context(query)
+    def digest_of(self, query: LinearQuery) -> bytes:
+        return self.contribution.digest_of(query)
 
     def answer(self, query: LinearQuery) -> Answer:
         raise NotImplementedError("the sum is opened by all parties together")
@@ -103,7 +103,7 @@ class OwnPart(Opening[LinearQuery]):
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
         key = derived_key(self.secret, HashDomain.STUDY_NOISE.encode())
-        return self.contribution.vector(query, key=key, context=self.context(query))
+        return self.contribution.vector(query, key=key, context=self.digest_of(query))
 
 
 def check_records(study: Study, number: int, records: object) -> None:

@@ -100,7 +100,7 @@ class _CollectedOpening(Opening[ReportsQuery]):
             )
         return Answer(self._collection.sums, (counts.accepted,))
 
-    def context(self, query: ReportsQuery) -> bytes:
+    def digest_of(self, query: ReportsQuery) -> bytes:
         """Digest of the description and of all that was added up."""
         self._check(query)
         return self._collection.digest()

@@ -57,8 +57,8 @@ class SingleTable(TableModel):
         return cls(data, person=person, max_rows_per_person=max_rows_per_person)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        kept = self.records
-        return PrivacyUnit(adjacency, kept.person, kept.max_rows_per_person, row_choice=kept.row_choice)
+        records = self.records
+        return PrivacyUnit(adjacency, records.person, records.max_rows_per_person, row_choice=records.row_choice)
 
     def count(self) -> int:
         return self.records.count()
@@ -124,10 +124,10 @@ class CentralOpening(TableOpening[CuratorQuery]):
         Privacy: `query.price(unit)` once per measurement, however often it is opened.
         """
         sums = self._aggregate(query.aggregate)
-        nodes = DerivedNodes(self.secret, self.context(query))
+        nodes = DerivedNodes(self.secret, self.digest_of(query))
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
-    def context(self, query: CuratorQuery) -> bytes:
+    def digest_of(self, query: CuratorQuery) -> bytes:
         return query.digest(self._aggregate(query.aggregate), self._adjacency)
 
 
@@ -207,10 +207,10 @@ class _LocalOpening(TableOpening[ReportsQuery]):
         Privacy: `query.price(unit)` for every person, against everybody.
         """
         rows = self._aggregate(query.rows)
-        source = KeyedSource(derived_key(self.secret, b"ogive local\n" + self.context(query)))
+        source = KeyedSource(derived_key(self.secret, b"ogive local\n" + self.digest_of(query)))
         return Answer(query.collect(rows, source=source), query.totals(rows, self._adjacency))
 
-    def context(self, query: ReportsQuery) -> bytes:
+    def digest_of(self, query: ReportsQuery) -> bytes:
         return query.digest(self._aggregate(query.rows), self._adjacency)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import Grid
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import exact
 from ogive.queries import Answer, CurveQuery, Query
@@ -27,7 +27,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.noise import flat_strategy
 from ogive.statistics.confidence import check_level
-from ogive.statistics.options import Command
+from ogive.statistics.kinds import Command
 
 SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01

@@ -12,8 +12,7 @@ import numpy as np
 
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
-from ogive.core.checks import among, truth, whole
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, among, one_of, truth, whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
@@ -23,9 +22,9 @@ from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers, w
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
+from ogive.statistics.kinds import Command, Picture
 from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.together import ask_groups
-from ogive.statistics.options import Command, Picture
 
 BoxMethod = Literal["resample", "five_numbers"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)

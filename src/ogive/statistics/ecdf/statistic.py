@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, get_arg
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import GRIDS, Bound, Grid, GridName
-from ogive.core.checks import among
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, among, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import (
     CURVE_METHODS,
@@ -28,7 +28,6 @@ from ogive.statistics.methods.choose import (
     released,
     uncountable,
 )
-from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
 

@@ -140,7 +140,7 @@ class OwnPairs(Opening[PairsQuery]):
         self._adjacency = adjacency
         self.secret = secret
 
-    def context(self, query: PairsQuery) -> bytes:
+    def digest_of(self, query: PairsQuery) -> bytes:
         return query.digest(self._record.row, self._adjacency)
 
     def answer(self, query: PairsQuery) -> Answer:

@@ -15,8 +15,8 @@ from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.privacy import Adjacency
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import LinearQuery, Query
-from ogive.queries.histograms import ClassCurvesQuery, CurveQuery
+from ogive.queries.base import CurveQuery, LinearQuery, Query
+from ogive.queries.histograms import ClassCurvesQuery
 from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
