@@ -30,7 +30,7 @@ def names_of(lists: str) -> dict[str, dict[str, str]]:
         module, _, name = kind.estimate_path.partition(":")
         questions[kind.question] = f".{kind.folder}.statistic"
         estimates[name] = f".{module}"
-        functions[kind.function] = ".releasing.functions.calling"
+        functions[kind.function] = ".releasing.functions"
     models = {place.partition(":")[2]: f".{place.partition(':')[0]}" for place in MODELS.values()}
     return {
         "__init__.pyi": functions

@@ -68,7 +68,7 @@ def trust_parts(statement: str) -> list[tuple[str, str]]:
 
 def trust_rows(statement: str) -> list[tuple[str, str]]:
     """The parts of a text on trust as rows of a summary, the first of which is named."""
-    rows = [f"{label}: {said}" if label else said for label, said in trust_parts(statement)]
+    rows = [f"{label}: {text}" if label else text for label, text in trust_parts(statement)]
     return [("" if i else "trust", row) for i, row in enumerate(rows)]
 
 

@@ -17,8 +17,8 @@ from ogive.queries import Cells, CellsQuery, MomentsQuery, Weights, design_momen
 from ogive.queries.sums import changes
 from ogive.records import Records
 from ogive.statistics import GroupAuc
-from ogive.statistics.sums.ask import TOTAL, mean_weights, sum_weights
-from ogive.statistics.sums.lattice import Lattice
+from ogive.statistics.sums.lattice import TOTAL, Lattice
+from ogive.statistics.sums.statistic import mean_weights, sum_weights
 
 LAST = range(1, 14)
 

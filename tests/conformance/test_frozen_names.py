@@ -32,7 +32,7 @@ import ogive
 import ogive_papers
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
 from ogive.columns.grids import Grid
-from ogive.core.parameters import is_added
+from ogive.core.checks import is_added
 from ogive.local import Collection
 from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
 from ogive.pate.teachers import Terms
@@ -310,7 +310,7 @@ FILES = {
     Terms: "teachers classes learner digest",
     Traffic: "upload bytes_per_party bytes_per_server seconds bytes_to_party",
 }
-ADDED_LATER = "declare what came later by ogive.core.parameters.added, so that stored questions stay what they are"
+ADDED_LATER = "declare what came later by ogive.core.checks.added, so that stored questions stay what they are"
 
 
 def first_fields(kind):

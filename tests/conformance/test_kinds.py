@@ -13,8 +13,8 @@ from helpers.schemas import published as schemas
 import ogive
 from ogive.cli.release import release_command
 from ogive.statistics.base import Estimate, view_class
-from ogive.statistics.codecs import json_schema
 from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
+from ogive.statistics.plain_json import json_schema
 from ogive.statistics.prediction import Prediction
 
 PACKAGE = Path(ogive.__file__).parent

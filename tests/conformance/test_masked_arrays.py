@@ -12,7 +12,7 @@ from ogive import kernels, local, pate
 from ogive.columns import Binning, Domain
 from ogive.local.values import numbers_of
 from ogive.releasing import functions
-from ogive.releasing.functions.calling import CALLED
+from ogive.releasing.functions import CALLED
 
 FUNCTIONS = pathlib.Path(functions.__file__).parent
 HELPERS = {"calling", "derived", "noisy_counts"}  # the second is `CALLED`, the third `curve_from_counts`

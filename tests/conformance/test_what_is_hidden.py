@@ -25,8 +25,8 @@ from ogive.local import Collection, PublicClasses, Randomizer
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.pate import ConfidentGNMax, GNMax, LargestMargins, LNMax
 from ogive.queries import Ballots, ReportsQuery
+from ogive.releasing.accounts import statement
 from ogive.releasing.release import release
-from ogive.releasing.session import statement
 from ogive.statistics import (
     STATISTICS,
     Bounds,

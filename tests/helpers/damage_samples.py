@@ -37,8 +37,8 @@ from ogive.noise import DiscreteLaplace, KeyedSource, StoredNodes
 from ogive.pate import GNMax, LabelsPlan, PrivacyCost, SanitizedCost, plan_labels, privacy_cost, read_votes, sanitize
 from ogive.pate.teachers import DESCRIPTION, kept_terms
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.releasing.accounts import statement
 from ogive.releasing.pointwise import PointwiseCurve
-from ogive.releasing.session import statement
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.streams.running_total import RunningTotal

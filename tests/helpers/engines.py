@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 
-from ogive.records.engines.opening import SparkAddress, spark_session
+from ogive.records.engines.connections import SparkAddress, spark_session
 
 ENGINES = ("duckdb", "postgresql", "spark")
 SPARK = "spark:local[2]"

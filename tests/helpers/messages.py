@@ -1,6 +1,15 @@
 """What checks of arguments say: their messages are written in `ogive.core.checks`, and name what callers check."""
 
 import ast
+import inspect
+
+from ogive.core import checks
+
+
+def names_what_it_checks(function):
+    """Whether a function of `ogive.core.checks` refuses an argument by its name; others refuse nothing."""
+    found = getattr(checks, function)
+    return inspect.isfunction(found) and "name" in inspect.signature(found).parameters
 
 
 def checked(nodes):
@@ -10,7 +19,7 @@ def checked(nodes):
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "ogive.core.checks"
         for alias in node.names
-        if not alias.name.startswith("is_")  # these refuse nothing, and name nothing
+        if names_what_it_checks(alias.name)
     }
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:

@@ -24,6 +24,7 @@ from helpers import scope
 
 _REPLACED = {
     "ogive.noise.source": ("os", ("urandom",)),
+    "ogive.ledger.entries": ("secrets", ("token_bytes",)),
     "ogive.ledger.ledger": ("secrets", ("token_bytes", "token_hex")),
     "ogive.ledger.mark": ("secrets", ("token_bytes",)),
     "ogive.local.randomizer": ("os", ("urandom",)),

@@ -8,7 +8,7 @@ import jsonschema
 import referencing
 from helpers.examples import NEW
 
-from ogive.statistics.codecs import json_schema
+from ogive.statistics.plain_json import json_schema
 
 FOLDER = files("ogive") / "schemas"
 

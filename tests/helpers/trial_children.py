@@ -92,8 +92,8 @@ def die_at_mark(step: str, nth: int) -> None:
 
 def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
-    from ogive.ledger.books import Books
     from ogive.ledger.database import Database
+    from ogive.ledger.transactions import LedgerTables
     from ogive.trust.table import CentralOpening
 
     current: list[str] = []
@@ -110,7 +110,7 @@ def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
     if step is not None and step.endswith("mark"):
         die_at_mark(step, nth)
     for name in WRITES:
-        setattr(Books, name, _dying(name, getattr(Books, name), step, current))
+        setattr(LedgerTables, name, _dying(name, getattr(LedgerTables, name), step, current))
     answer = CentralOpening.answer
 
     def noted_answer(self, query):
@@ -127,27 +127,27 @@ def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
 
 def spoil(how: str | None) -> None:
     """Break the ledger in a named way: controls that the tests must see."""
-    from ogive.ledger.books import Booked, Books
     from ogive.ledger.database import Database
+    from ogive.ledger.transactions import Booked, LedgerTables
 
     if how == "forgets the secret":
-        reserve = Books.reserve
+        reserve = LedgerTables.reserve
 
         def forgetful(self, spot, question, *, secret, **named):
             found = reserve(self, spot, question, secret=secret, **named)
             return Booked(found.number, found.release_id, secret, found.resumed)
 
-        Books.reserve, Books.bind = forgetful, lambda *_: None  # bind would notice
+        LedgerTables.reserve, LedgerTables.bind = forgetful, lambda *_: None  # bind would notice
     if how == "charges every attempt":
-        plain = Books.reserve
+        plain = LedgerTables.reserve
 
         def greedy(self, spot, question, **named):
             return plain(self, spot, {**question, "attempt": os.getpid()}, **named)
 
-        Books.reserve = greedy
+        LedgerTables.reserve = greedy
     if how == "commits late":
         # the spend is written when the estimate is: whoever dies between has drawn noise for nothing
-        reserve, record = Books.reserve, Books.record
+        reserve, record = LedgerTables.reserve, LedgerTables.record
         kept: list = []
 
         def later(self, spot, question, *, secret, **named):
@@ -158,15 +158,15 @@ def spoil(how: str | None) -> None:
             spot, question, named = kept.pop()
             return record(self, spot, reserve(self, spot, question, **named).number, estimate)
 
-        Books.reserve, Books.record, Books.bind = later, now, lambda *_: None
+        LedgerTables.reserve, LedgerTables.record, LedgerTables.bind = later, now, lambda *_: None
     if how in ("has an old snapshot", "has an old snapshot and does not count"):
         from ogive.ledger import database
 
         database.WRITING = "REPEATABLE READ"
         # an old snapshot looks like an older copy of the ledger, which the mark would refuse before the counter does
-        Books.lacks = Books._others_are_behind = lambda *_, **__: False
+        LedgerTables.lacks = LedgerTables._others_are_behind = lambda *_, **__: False
     if how == "has an old snapshot and does not count":
-        Books.advance = lambda *_, **__: None
+        LedgerTables.advance = lambda *_, **__: None
     if how == "marks first":
         from ogive.ledger.mark import Mark
 
@@ -179,9 +179,9 @@ def spoil(how: str | None) -> None:
                 yield connection
                 kept(self.mark, self.identity, self.lines(connection, changes), durable=durable)
 
-        Books.writing = writing
+        LedgerTables.writing = writing
     if how == "does not lock":
-        data_set = Books.data_set
+        data_set = LedgerTables.data_set
 
         def without_lock(self, connection, number, lock=False):
             row = data_set(self, connection, number)
@@ -189,7 +189,7 @@ def spoil(how: str | None) -> None:
                 self.locked(connection, row)
             return row
 
-        Books.data_set = without_lock
+        LedgerTables.data_set = without_lock
         connect = Database._connect
 
         @contextlib.contextmanager
@@ -236,17 +236,17 @@ def wait_for_all(request: dict) -> None:
 def do_spend(request: dict, notes: Notes) -> None:
     """Reserve different questions until the account refuses; note how many were granted."""
     import ogive
-    from ogive.ledger.books import Books
+    from ogive.ledger.transactions import LedgerTables
 
     spoil(request.get("spoiled"))
-    charges = Books.charges
+    charges = LedgerTables.charges
 
     def slow_charges(self, *arguments, **named):
         found = charges(self, *arguments, **named)
         time.sleep(0.02)  # the time in which a careless ledger would let another process in
         return found
 
-    Books.charges = slow_charges
+    LedgerTables.charges = slow_charges
     granted = 0
     with ogive.Ledger.open(request["place"]) as ledger:
         account = ledger.account(ACCOUNT)

@@ -212,5 +212,5 @@ def _spent(account: ogive.Account) -> Fraction:
 
 
 def _secrets(account: ogive.Account) -> int:
-    rows = account._books.spends(account._spot.number, None)
+    rows = account._tables.spends(account._spot.number, None)
     return sum(row.secret is not None or bool(row.bound) for row in rows)

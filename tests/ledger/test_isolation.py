@@ -16,8 +16,8 @@ from helpers.waiting import PATIENCE, Beside, until
 import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
 from ogive.ledger import database
-from ogive.ledger.books import Books
 from ogive.ledger.database import ConflictError
+from ogive.ledger.transactions import LedgerTables
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 LEVELS = ("read committed", "repeatable read", "serializable")
@@ -49,7 +49,7 @@ def waiting_in(url):
 
 def two_threads(url, monkeypatch):
     """How many of two threads, the second of which waits for the first one's lock, got the whole budget."""
-    charges, first_is_in = Books.charges, threading.Event()
+    charges, first_is_in = LedgerTables.charges, threading.Event()
 
     def slow_charges(self, *arguments, **named):
         found = charges(self, *arguments, **named)
@@ -69,7 +69,7 @@ def two_threads(url, monkeypatch):
 
     with ogive.Ledger.open(url) as ledger:
         account = ledger.account(ACCOUNT, unit=UNIT, limit=ogive.PureDP(1))
-        monkeypatch.setattr(Books, "charges", slow_charges)
+        monkeypatch.setattr(LedgerTables, "charges", slow_charges)
         with Beside(spend, 0):
             assert first_is_in.wait(PATIENCE)
             spend(1)
@@ -88,7 +88,7 @@ def old_snapshots(monkeypatch):
     """A wrong level, of which the mark says nothing: to it an old snapshot is an older copy of the ledger."""
     monkeypatch.setattr(database, "WRITING", "REPEATABLE READ")
     for comparison in ("lacks", "_others_are_behind"):
-        monkeypatch.setattr(Books, comparison, lambda *_, **__: False)
+        monkeypatch.setattr(LedgerTables, comparison, lambda *_, **__: False)
 
 
 @pytest.mark.usefixtures("old_snapshots")
@@ -98,7 +98,7 @@ def test_a_wrong_level_ends_in_another_attempt_and_not_in_two_spends(monkeypatch
 
 @pytest.mark.usefixtures("old_snapshots")
 def test_without_both_guards_two_threads_overspend(monkeypatch):
-    monkeypatch.setattr(Books, "advance", lambda *_, **__: None)
+    monkeypatch.setattr(LedgerTables, "advance", lambda *_, **__: None)
     assert two_threads(with_level("read committed", "url"), monkeypatch) == 2
 
 
@@ -177,12 +177,12 @@ def test_a_deadlock_is_tried_again():
         @database.retried
         def one_then_the_other():
             tried.append(1)
-            with ledger._books.writing() as connection:
-                ledger._books.data_set(connection, second._spot.number, lock=True)
+            with ledger._tables.writing() as connection:
+                ledger._tables.data_set(connection, second._spot.number, lock=True)
                 if len(tried) == 1:
                     holds.set()
                     until(lambda: waiting_in(url) == 1)
-                ledger._books.data_set(connection, first._spot.number, lock=True)
+                ledger._tables.data_set(connection, first._spot.number, lock=True)
 
         def in_the_other_order():
             with psycopg.connect(url) as other:
@@ -252,10 +252,10 @@ def test_opening_a_ledger_keeps_the_locks_of_other_threads(tmp_path):
     place = tmp_path / "budget.db"
     with ogive.Ledger.open(place) as ledger:
         ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
-        with ledger._books.database.write():
+        with ledger._tables.database.write():
             assert not database.Database(place).make_file(lambda _: None)
             assert closed_by_another(place)
-        with ledger._books.database.write():
+        with ledger._tables.database.write():
             # the control: a file of one's own that is closed takes the process's locks with it
             os.close(os.open(place, os.O_RDWR))
             assert not closed_by_another(place)
@@ -264,8 +264,8 @@ def test_opening_a_ledger_keeps_the_locks_of_other_threads(tmp_path):
 def test_a_reader_does_not_see_a_change_between_two_statements():
     with ogive.Ledger.open(server().database()) as ledger:
         account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
-        with ledger._books.database.read() as connection:
-            assert ledger._books.data_set(connection, account._spot.number).name == "p"
+        with ledger._tables.database.read() as connection:
+            assert ledger._tables.data_set(connection, account._spot.number).name == "p"
             account.reserve({"n": 1}, statistic="test", charge=ogive.PureDP(1), secret=bytes(32))
-            assert not ledger._books.charges(connection, account._spot.number).sequences("")[0]
+            assert not ledger._tables.charges(connection, account._spot.number).sequences("")[0]
         assert account.spent == ogive.PureDP(1)

@@ -398,9 +398,9 @@ def test_processes_at_once_advance_one_mark(place, program):
         account = ledger.account("trials", unit=UNIT, limit=ogive.PureDP(2))
         results = program.race([{"task": "spend", "place": place, "number": number} for number in range(8)])
         assert not [note for _, notes in results for note in notes if note[0] == "problem"]
-        mark = ledger._books.mark
+        mark = ledger._tables.mark
         mark.refresh()
-        noted = mark.accounts(ledger._books.identity)["trials"]
+        noted = mark.accounts(ledger._tables.identity)["trials"]
         assert noted.spends.keys() == {entry.release_id for entry in account.history}
         assert len(noted.spends) == 20
     ogive.Ledger.open(place).close()

@@ -16,7 +16,7 @@ import pytest
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive.releasing.cautions import UNBOOKED
+from ogive.releasing.release import NO_LEDGER
 
 SLOW = {
     "dp_accounting", "ibis", "llvmlite", "matplotlib", "nacl", "narwhals", "numba", "pandas", "piqp", "polars", "scipy",
@@ -58,7 +58,7 @@ def loaded(program, folder, cache):
         [sys.executable, "-W", "error", "-c", program + TELL],
         capture_output=True, text=True, check=True, timeout=PATIENCE, cwd=folder, env=environment,
     )  # fmt: skip
-    assert done.stderr.replace(f"{UNBOOKED}\n", "") == ""
+    assert done.stderr.replace(f"{NO_LEDGER}\n", "") == ""
     # a language with another encoding loads one codec more
     return [name for name in json.loads(done.stdout.splitlines()[-1]) if not name.startswith("encodings.")]
 

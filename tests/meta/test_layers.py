@@ -43,16 +43,15 @@ errors
 # The same within rooms whose parts have an order of their own.
 INNER = {
     "releasing": """
-        functions session collecting
+        session describe scores ustatistic
+        verbs functions noisy_counts
+        collecting accounts
         planning pointwise
         release
-        cautions
         """,
     "statistics": """
-        every derived
         describe
         groups
-        kinds questions
         boxplot group_auc
         quantiles roc calibration bounds labels ustatistic crosstab
         histogram
@@ -60,12 +59,12 @@ INNER = {
         ecdf
         methods
         curve
+        kinds
         prediction discovery
         significance
-        contrast
-        base confidence options
-        codecs
-        plain_json
+        confidence
+        base
+        plain_json questions
         """,
     "strategies": """
         smoothing

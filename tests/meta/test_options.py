@@ -16,10 +16,10 @@ from ogive.cli.options import HolderOptions, declared, option_of
 from ogive.cli.release import command
 from ogive.columns import MISSING_POLICIES
 from ogive.columns.grids import GRIDS
-from ogive.core.parameters import choices_of, is_python_only, one_of, python_only
+from ogive.core.checks import choices_of, entries, is_python_only, one_of, python_only
+from ogive.statistics.base import takes_options_of
 from ogive.statistics.kinds import CALLED
 from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, UNBIASED_METHODS
-from ogive.statistics.options import entries, takes_options_of
 from ogive.statistics.ustatistic.statistic import METHODS as OF_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust.models import MODELS, model_named, options_named

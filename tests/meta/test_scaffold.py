@@ -274,7 +274,7 @@ MARGIN = {
         "        if self.margin < 1:\n"
         '            raise ParameterError(f"`margin` must be at least 1, got {self.margin}")\n'
     ),
-    "from ogive.columns.grids import Grid\n": "from ogive.core.parameters import added\n",
+    "from ogive.columns.grids import Grid\n": "from ogive.core.checks import added\n",
 }
 """Lines of the file of `Bounds`, each with what is written after it: one entry, one text, one field and its check."""
 

@@ -17,7 +17,7 @@ from helpers.waiting import PATIENCE
 import ogive
 from ogive.cli import main
 from ogive.noise import DiscreteLaplace, SystemSource
-from ogive.releasing import cautions
+from ogive.releasing import release as releasing
 from ogive.statistics.base import Terms
 from ogive.strategies import LeastSquaresTree
 from ogive.strategies.base import LOUD, noise_share
@@ -29,8 +29,8 @@ LITTLE = ogive.PureDP("0.1")
 
 @pytest.fixture(autouse=True)
 def _nothing_said_yet(monkeypatch):
-    monkeypatch.setattr(cautions._Process, "unbooked", False)
-    monkeypatch.setattr(cautions._Process, "weak", False)
+    monkeypatch.setattr(releasing._Warned, "without_ledger", False)
+    monkeypatch.setattr(releasing._Warned, "weak", False)
 
 
 def released(values=FEW, privacy=LITTLE, **more):
@@ -165,14 +165,14 @@ def test_the_share_is_the_root_mean_square_and_what_is_not_computed_is_below_the
 
 
 def test_a_release_in_no_ledger_is_said_once(caplog):
-    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.release"):
         released(MANY)
         released(MANY)
-    assert [record.getMessage() for record in caplog.records] == [cautions.UNBOOKED]
+    assert [record.getMessage() for record in caplog.records] == [releasing.NO_LEDGER]
 
 
 def test_a_release_from_a_ledger_or_without_privacy_or_by_replay_says_nothing_of_ledgers(caplog, tmp_path):
-    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.release"):
         session = ogive.Session({"x": MANY}, limit=ogive.PureDP(1), ledger=tmp_path / "a.db", name="many")
         session.ecdf("x", bounds=(0, 100), bins=64, privacy=LITTLE)
         ask = ogive.Ecdf("x", bounds=(0, 100), bins=64)
@@ -189,11 +189,11 @@ def test_the_command_says_both_on_standard_error_and_its_flag_silences_one(tmp_p
     captured = capsys.readouterr()
     assert captured.err.count("ogive: warning: noise will be") == 1
     assert captured.out.startswith("Distribution function of x")
-    assert cautions.UNBOOKED in caplog.messages
+    assert releasing.NO_LEDGER in caplog.messages
     caplog.clear()
-    cautions._Process.unbooked = False
+    releasing._Warned.without_ledger = False
     assert main([*asked, "--no-ledger"]) == 0
-    assert cautions.UNBOOKED not in caplog.messages
+    assert releasing.NO_LEDGER not in caplog.messages
     assert main([*asked, "--no-ledger", "--ledger", str(tmp_path / "a.db")]) == 2
     assert "give either --ledger or --no-ledger, not both" in capsys.readouterr().err
 
@@ -233,7 +233,7 @@ def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
     ids=str,
 )
 def test_a_guarantee_that_protects_little_is_told_once_before_it_is_spent(privacy, said, caplog):
-    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.release"):
         for _ in range(2):
             released(MANY, privacy=privacy, method="sqrt" if isinstance(privacy, ogive.ZeroConcentratedDP) else "path")
     told = [message for message in caplog.messages if "protects little" in message]
@@ -245,9 +245,9 @@ def test_a_guarantee_that_protects_little_is_told_once_before_it_is_spent(privac
 
 
 def test_the_chance_that_is_told_is_that_of_the_threshold():
-    at_most = math.exp(cautions.LARGEST_EPSILON) / (1 + math.exp(cautions.LARGEST_EPSILON))
+    at_most = math.exp(releasing.LARGEST_EPSILON) / (1 + math.exp(releasing.LARGEST_EPSILON))
     assert f"{100 * at_most:.3f}" == "99.995"
-    assert ogive.accounting.as_concentrated(ogive.PureDP(cautions.LARGEST_EPSILON)).rho <= cautions.LARGEST_RHO
+    assert ogive.accounting.as_concentrated(ogive.PureDP(releasing.LARGEST_EPSILON)).rho <= releasing.LARGEST_RHO
 
 
 def test_a_release_from_a_ledger_is_told_on_the_command_line_that_it_protects_little(tmp_path, capsys):
@@ -256,10 +256,10 @@ def test_a_release_from_a_ledger_is_told_on_the_command_line_that_it_protects_li
     asked = ["mean", str(table), "--column", "age", "--bounds", "0", "90", "--ledger", str(tmp_path / "b.db")]
     assert main([*asked, "--epsilon", "50", "--limit-epsilon", "60"]) == 0
     assert capsys.readouterr().out.startswith("mean of age (epsilon = 50")
-    assert cautions._Process.weak
-    cautions._Process.weak = False
+    assert releasing._Warned.weak
+    releasing._Warned.weak = False
     assert main([*asked, "--epsilon", "50"]) == 0
-    assert not cautions._Process.weak, "a stored answer spends nothing"
+    assert not releasing._Warned.weak, "a stored answer spends nothing"
 
 
 @pytest.mark.one_in(2)
@@ -272,8 +272,10 @@ def test_a_description_is_warned_of_in_the_words_of_its_table(adjacency):
     assert "at a threshold" not in str(found[0].message)
     curve = ogive.Quantiles("x", (0.5,), bounds=(0, 20), method="histogram")
     query = next(curve.questions(Terms(ogive.PureDP("0.05"), ogive.PrivacyUnit(adjacency), lambda query: None)))
-    assert "in counts from which a median or quartile is read" in str(cautions.before(query, 60, question.noise_beside))
-    assert "at a threshold" in str(cautions.before(query, 60))
+    assert "in counts from which a median or quartile is read" in str(
+        releasing.warning_before(query, 60, question.noise_beside)
+    )
+    assert "at a threshold" in str(releasing.warning_before(query, 60))
 
 
 @pytest.mark.parametrize("probabilities", [(0.5,), (0.25, 0.5, 0.75)], ids=["one", "several"])

@@ -10,7 +10,7 @@ from scipy import stats
 import ogive
 from ogive import Contrast
 from ogive.showing.view import BACKENDS
-from ogive.statistics.contrast import Number, difference, ratio
+from ogive.statistics.confidence import Number, difference, ratio
 
 Z = stats.norm.ppf(0.975)
 

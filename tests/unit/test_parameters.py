@@ -11,7 +11,7 @@ import pytest
 import ogive
 from ogive.columns import Binning
 from ogive.columns.grids import Grid
-from ogive.core.parameters import added, completed, is_added, written_fields
+from ogive.core.checks import added, completed, is_added, written_fields
 from ogive.ledger.entries import plain_text, question_digest
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import CurveQuery

@@ -12,7 +12,7 @@ from helpers.schemas import fits
 import ogive
 from ogive import Adjacency, PrivacyUnit, PureDP
 from ogive.kernels import measure_of
-from ogive.releasing.session import statement
+from ogive.releasing.accounts import statement
 from ogive.report import render_report
 from ogive.statistics.base import describe
 from ogive.statistics.kinds import read_estimate

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ogive.columns import Binning
 from ogive.columns.grids import EPOCH, EPOCH_TIME, Grid
 from ogive.records import Records
-from ogive.records.arrow import float_values, kind_of, type_words
+from ogive.records.cells import float_values, kind_of, type_words
 from ogive.records.sources import BATCH_ROWS
 
 GRIDS = {

@@ -70,7 +70,7 @@ def test_who_says_nothing_gets_no_answer_of_who_said_what_the_data_are(ledger):
 
 def test_what_an_earlier_version_asked_without_a_digest_is_still_answered(ledger, monkeypatch):
     with monkeypatch.context() as earlier:
-        earlier.setattr("ogive.releasing.release._tell_records", lambda _, question, __: question)
+        earlier.setattr("ogive.releasing.release._with_records", lambda _, question, __: question)
         first = released(account(ledger), ONES)
         assert released(account(ledger), OTHERS) == first, "the control: any records got this answer"
     assert released(account(ledger), ONES) == first

@@ -24,7 +24,7 @@ from ogive import (
     PureDP,
     Session,
 )
-from ogive.releasing.session.verbs import Verbs
+from ogive.releasing.verbs import Verbs
 from ogive.statistics.methods.base import EVERY, Shapes
 
 RNG = np.random.default_rng(5)
@@ -249,7 +249,7 @@ def test_data_frames_need_a_name_in_a_lasting_ledger(ledger):
     [("a.csv", "a"), ("b.c.csv.gz", "b.c"), ("d.PARQUET", "d"), ("e", "e"), ("patients.2024.tsv", "patients.2024")],
 )
 def test_files_are_called_by_their_names(file, name):
-    from ogive.releasing.session.opening import name_of
+    from ogive.releasing.accounts import name_of
 
     assert name_of(f"some/where/{file}", None, lasting=True) == name
 

@@ -152,23 +152,35 @@ def _whole(package: str) -> str:
 
 # --- One command
 
+FLAGS, ALL = ("--help", "-h"), "--help-all"
+"""Flags that ask for help."""
+
+
+def help_flag(arguments: Sequence[str]) -> str | None:
+    """The flag that asks for help, or None; what follows -- is no option."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if ALL in options:
+        return ALL
+    return FLAGS[0] if any(flag in options for flag in FLAGS) else None
+
 
 def _run(arguments: list[str]) -> None:
     from cyclopts import CycloptsError, UnusedCliTokensError
 
     from ogive.cli.data import gathered_notes
-    from ogive.cli.help import ALL, FLAGS, help_asked, help_of
-    from ogive.cli.options import not_of
     from ogive.cli.wording import in_words, misspelt
 
     app = build()
-    asked = help_asked(arguments)
+    flag = help_flag(arguments)
     try:
-        words = [word for word in arguments if word not in (*FLAGS, ALL)] if asked is not None else arguments
+        words = [word for word in arguments if word not in (*FLAGS, ALL)] if flag is not None else arguments
         _, apps, rest = app.parse_commands(words)
         lists = apps[-1].default_command is None  # it has commands, and none of them was named
-        if (lists and not rest) or (asked is not None and not lists):
-            print(help_of(app, words, everything=asked == ALL, without=not_of))
+        if (lists and not rest) or (flag is not None and not lists):
+            from ogive.cli.help import help_of
+            from ogive.cli.options import not_of
+
+            print(help_of(app, words, everything=flag == ALL, without=not_of))
             return
         with gathered_notes():
             app(words, exit_on_error=False, print_error=False, result_action="return_none")

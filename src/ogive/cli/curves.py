@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ogive.cli.data import as_written, data_file, in_file
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words
-from ogive.cli.output import check_outputs, draw, publish, write_out
+from ogive.cli.output import check_outputs, draw, write_out, write_result
 from ogive.errors import DataError, ParameterError
 from ogive.provenance import publishable
 
@@ -178,4 +178,4 @@ def merge(
     from ogive.statistics.curve.merging import merge as merge_curves
 
     check_outputs(None, output.output, plot=plot, keep=files)
-    publish(merge_curves(*map(_curve_in, files), weights=weights), output, plot=plot)
+    write_result(merge_curves(*map(_curve_in, files), weights=weights), output, plot=plot)

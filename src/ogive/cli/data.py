@@ -36,7 +36,7 @@ def data_table(_: Any, tokens: Sequence[Token]) -> Path | str:
 
 def table_of(written: str) -> Path | str:
     """The file that the command line names, or the address as it is written."""
-    from ogive.records.engines.opening import is_address
+    from ogive.records.engines.connections import is_address
 
     return written if is_address(written) else file_of(written)
 
@@ -82,8 +82,8 @@ def in_file(path: Path) -> Iterator[None]:
     try:
         yield
     except OgiveError as problem:
-        said = str(problem)
-        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
+        message = str(problem)
+        raise DataError(plain(message if message.startswith("cannot read") else f"{path}: {message}")) from None
 
 
 # --- Options of methods; here, since the parser reads their texts off the whole file
@@ -166,8 +166,10 @@ def _needed(commands: tuple[str, ...]) -> bool:
 
     from ogive.statistics.kinds import ALIASES, COMMANDED
 
-    made: Any = COMMANDED[ALIASES.get(commands[-1], commands[-1])].statistic
-    return any(field.name == "columns" and field.default is dataclasses.MISSING for field in dataclasses.fields(made))
+    statistic: Any = COMMANDED[ALIASES.get(commands[-1], commands[-1])].statistic
+    return any(
+        field.name == "columns" and field.default is dataclasses.MISSING for field in dataclasses.fields(statistic)
+    )
 
 
 # --- Notes on words for missing values: one line for each table

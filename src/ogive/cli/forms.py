@@ -21,9 +21,8 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.data import CurveMethodOptions, Given, OwnerMethodOptions, whole
 from ogive.cli.help import OF_PAIRS, OF_TREES
-from ogive.core.parameters import choices_of
+from ogive.core.checks import choices_of, entries
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.statistics.options import entries
 
 if TYPE_CHECKING:
     from ogive.columns import LabelValue

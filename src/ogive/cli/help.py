@@ -44,18 +44,7 @@ OF_SIMULATIONS = Group("Options of simulations", sort_key=5.3)
 OF_TRUST = Group("Options of trust models", sort_key=5.4)
 OF_LEDGERS = Group("Options of ledgers", sort_key=5.5)
 
-FLAGS = ("--help", "-h")
-ALL = "--help-all"
-
 _NARROWEST, _WIDEST = 60, 100
-
-
-def help_asked(arguments: Sequence[str]) -> str | None:
-    """The flag that asks for help, or None; what follows -- is no option."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if ALL in options:
-        return ALL
-    return FLAGS[0] if any(flag in options for flag in FLAGS) else None
 
 
 def help_of(app: App, arguments: Sequence[str], *, everything: bool, without: Callable[[Kind], frozenset[str]]) -> str:
@@ -88,7 +77,7 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
     if folded:
         lines += ["", *folded]
     if not everything and shown:
-        lines += ["", f"{chain} {ALL} describes every option in full."]
+        lines += ["", f"{chain} --help-all describes every option in full."]
     elif commands:
         lines += ["", f"{chain} COMMAND --help lists the options of a command."]
     return "\n".join(lines)

@@ -44,9 +44,9 @@ def warmup(*, check: Flag = False) -> None:
         check: Compile nothing, and say whether all of it is there; exit status 1 where it is not.
     """
     from ogive.cli import warming
-    from ogive.releasing.cautions import no_books_wanted
+    from ogive.releasing.release import no_ledger_wanted
 
-    no_books_wanted()  # records are invented here
+    no_ledger_wanted()  # records are invented here
 
     place = warming.place()
     if place is None and not check:

@@ -33,7 +33,7 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
         data_set: Only this data set; all of them by default.
         output: Where the statement goes.
     """
-    from ogive.releasing.session import statement
+    from ogive.releasing.accounts import statement
 
     check_outputs(None, output.output, keep=files_of(ledger))
     with opened(ledger) as books:
@@ -89,7 +89,7 @@ def limit(
     unit_given = person is not None or max_rows_per_person != 1 or row_choice is not None
     if not new and (unit_given or adjacency is not None or public):
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
-    from ogive.releasing.session import default_adjacency, statement
+    from ogive.releasing.accounts import default_adjacency, statement
 
     with opened(ledger, make=new, read_only=False) as books:
         announce(books)
@@ -119,13 +119,13 @@ def restore(ledger: Place = None) -> None:
         ledger: Where the books are.
     """
     from ogive.ledger import Ledger
-    from ogive.releasing.session import statement
+    from ogive.releasing.accounts import statement
 
     if ledger is None:
         raise ParameterError("name the ledger, for example: ogive ledger restore budget.db")
-    said = Ledger.restore(ledger)
-    print("\n".join(said) or "nothing is missing from the ledger; nothing was changed")
-    if said:
+    lines = Ledger.restore(ledger)
+    print("\n".join(lines) or "nothing is missing from the ledger; nothing was changed")
+    if lines:
         with opened(ledger) as books:
             print("", *(statement(account) for account in books.accounts()), sep="\n\n")
 
@@ -144,14 +144,14 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
         exported = _exported(books, data_set)
     content = json.dumps(exported, indent=1)
     accounts = len(exported["accounts"])
-    told = content if output.output is None else f"exported {accounts} {'data set' if accounts == 1 else 'data sets'}"
-    write_out(lambda: content, lambda: told, output, public=True)
+    text = content if output.output is None else f"exported {accounts} {'data set' if accounts == 1 else 'data sets'}"
+    write_out(lambda: content, lambda: text, output, public=True)
 
 
 def opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
     """The ledger at a place."""
     from ogive.ledger import Ledger
-    from ogive.releasing.session import ledger_file
+    from ogive.releasing.accounts import ledger_file
 
     if place is None:
         raise ParameterError("name the ledger, for example: ogive ledger show budget.db")

@@ -18,7 +18,7 @@ from cyclopts import App, Group, Parameter
 
 from ogive.cli.data import Flag, OptionalWhole, Whole
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.output import busy, check_outputs, write_result
 from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options, to_owners
 from ogive.core.checks import Progress
@@ -105,10 +105,10 @@ def _describe(parsed: ParsedStatistic, *, promised: PromiseOptions, output: Outp
         from ogive.trust import Local
 
         with busy("predicting errors") as progress:
-            made = plan(statistic, privacy=privacy, records=promised.participants, trust=Local, progress=progress)
-        parts.append(table(made, in_options))
+            result = plan(statistic, privacy=privacy, records=promised.participants, trust=Local, progress=progress)
+        parts.append(table(result, in_options))
     message = "\n\n".join(parts)
-    publish(description, output, text=lambda _: message, public=True)
+    write_result(description, output, text=lambda _: message, public=True)
     if output.json:
         print(message, file=sys.stderr)
     elif output.output is None:
@@ -129,10 +129,10 @@ def _shuffled(description: Description, delta: str) -> str:
         bound = shuffled_epsilon(group, loss.epsilon, delta)
     except ParameterError as problem:
         raise ParameterError(f"--shuffled: {plain(problem)}") from None
-    kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
+    shown = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
     return (
         "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,\n"
-        f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record\n"
+        f"or adds them up, and {description.participants} report, all others learn no more than {shown}, one record\n"
         f"replaced by any other (the smallest group of reports on one question has {group})."
     )
 
@@ -373,16 +373,16 @@ def aggregate(
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
     description = described(study)
-    with nullcontext() if partial is None else KeptState(partial) as kept:
-        collection = Collection(description) if kept is None else kept.load(description)
+    with nullcontext() if partial is None else KeptState(partial) as state:
+        collection = Collection(description) if state is None else state.load(description)
         with busy("adding reports up") as progress:
-            _add(collection, files, kept, progress)
+            _add(collection, files, state, progress)
         print(collection.counts, file=sys.stderr)
         if count_only:
             return
         with busy("estimating"):
             estimate = estimate_collection(collection)
-        publish(estimate, output, plot=plot)
+        write_result(estimate, output, plot=plot)
 
 
 def _costs(description: Description, reports: int) -> str:
@@ -406,9 +406,9 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
         # whatever is no number of a participant, a missing one too, is clipped to one of the ends, and refused below
         numbers = Grid.linear(-1, description.participants, bins=1)
         columns = (*columns, Binning(number_column, numbers, missing="low"))
-    asked = RowValues(Domain(columns))
+    read = RowValues(Domain(columns))
     try:
-        rows = asked.values(Records.of(data).aggregate(asked))
+        rows = read.values(Records.of(data).aggregate(read))
     except DataError as problem:
         raise DataError(to_owners(problem)) from None
     if number_column is None:
@@ -422,15 +422,15 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
     return rows[:, :-1], result.astype(np.int64)
 
 
-def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Progress) -> None:
+def _add(collection: Collection, files: tuple[Path, ...], state: KeptState | None, progress: Progress) -> None:
     """Add all files, and keep what was added every few seconds and at the end."""
     saved = time.monotonic()
 
     def advance(counts: Counts) -> None:
         nonlocal saved
         progress(collection.accepted, collection.description.participants)
-        if kept is not None and time.monotonic() - saved > SAVE_SECONDS:
-            kept.save(collection)
+        if state is not None and time.monotonic() - saved > SAVE_SECONDS:
+            state.save(collection)
             saved = time.monotonic()
 
     try:
@@ -441,15 +441,15 @@ def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None
                 print(f"{file}: nothing new", file=sys.stderr)
     except KeyboardInterrupt as stopped:
         # a report may be half counted at this moment, so what was saved last is all that is kept
-        if kept is not None:
+        if state is not None:
             stopped.add_note("the same command goes on from where it last saved")
         raise
     except OgiveError:
-        if kept is not None:
-            kept.save(collection)
+        if state is not None:
+            state.save(collection)
         raise
-    if kept is not None:
-        kept.save(collection)
+    if state is not None:
+        state.save(collection)
 
 
 # --- Commands that collect over a network
@@ -529,5 +529,5 @@ def send(
     from ogive.study.local import send as post
 
     new, before = post(described(study), reports, tokens=token, connect=connect, authority=authority)
-    said = "1 report was sent" if new == 1 else f"{new:,} reports were sent"
-    print(said + (f"; for {before:,} another report is stored, which stays" if before else ""), file=sys.stderr)
+    message = "1 report was sent" if new == 1 else f"{new:,} reports were sent"
+    print(message + (f"; for {before:,} another report is stored, which stays" if before else ""), file=sys.stderr)

@@ -17,7 +17,7 @@ from cyclopts import Parameter
 from ogive.cli import forms
 from ogive.cli.data import Flag, Whole
 from ogive.cli.help import OF_LEDGERS, OF_TRUST, OUTPUT, PRIVACY, RECORDS, TRUST
-from ogive.core.parameters import is_python_only
+from ogive.core.checks import is_python_only
 from ogive.errors import ParameterError, quoted
 from ogive.trust.models import MODELS, options_named
 
@@ -253,9 +253,9 @@ class BudgetOptions:
         if self.no_ledger and self.ledger is not None:
             raise ParameterError("give either --ledger or --no-ledger, not both")
         if self.ledger is None:
-            said = {"data-set": self.data_set is not None, "part": self.part is not None}
-            said |= {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
-            for option in (option for option, given in said.items() if given):
+            stated = {"data-set": self.data_set is not None, "part": self.part is not None}
+            stated |= {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
+            for option in (option for option, given in stated.items() if given):
                 raise ParameterError(f"--{option} requires --ledger")
         if self.other_people and self.person is None:
             raise ParameterError("--other-people requires --person; people are not compared without it")
@@ -266,7 +266,7 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
     """A guarantee from the options that write it; None where none was given."""
     from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 
-    def made(kind: type[Privacy], *values: str) -> Privacy:
+    def of(kind: type[Privacy], *values: str) -> Privacy:
         try:
             return kind(*values)
         except ParameterError as problem:  # which begins with the name of the number
@@ -277,12 +277,12 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
             raise ParameterError(
                 f"give either --{prefix}rho or --{prefix}epsilon (with or without --{prefix}delta), not both"
             )
-        return made(ZeroConcentratedDP, rho)
+        return of(ZeroConcentratedDP, rho)
     if epsilon is None:
         if delta is not None:
             raise ParameterError(f"--{prefix}delta requires --{prefix}epsilon")
         return None
-    return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
+    return of(PureDP, epsilon) if delta is None else of(ApproxDP, epsilon, delta)
 
 
 @Parameter(name="*", group=OUTPUT)
@@ -308,9 +308,9 @@ class SubsetOptions:
 
     def applied_to(self, statistic: Statistic[Any]) -> Statistic[Any]:
         """A statistic of these records."""
-        from ogive.statistics.derived import asked
+        from ogive.statistics.kinds import about
 
-        return asked(statistic, where=self.where)
+        return about(statistic, where=self.where)
 
 
 @Parameter(name="*", group=RECORDS)
@@ -330,12 +330,10 @@ class PartOptions(SubsetOptions):
         """A statistic of these records, or of each of these groups."""
         if self.by is None and self.by_groups:
             raise ParameterError("--by-groups are the values of a column, as in --by ward --by-groups A B; add --by")
-        if self.by is not None:
-            from ogive.statistics.groups.statistic import Grouped
+        from ogive.statistics.kinds import about
 
-            groups = tuple(map(forms.group_of, forms.listed(self.by_groups)))
-            statistic = Grouped(statistic, self.by, groups or None)
-        return super().applied_to(statistic)
+        groups = tuple(map(forms.group_of, forms.listed(self.by_groups)))
+        return about(statistic, where=self.where, by=self.by, groups=groups or None)
 
 
 def part_options(kind: Kind) -> SubsetOptions:

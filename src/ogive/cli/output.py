@@ -39,11 +39,11 @@ def check_outputs(
     """
     if plot is not None:
         _check_picture(plot)
-    taken = {path.resolve() for path in (data, *keep) if isinstance(path, Path)}
+    inputs = {path.resolve() for path in (data, *keep) if isinstance(path, Path)}
     for path in filter(None, (*outputs, plot)):
-        if path.resolve() in taken:
+        if path.resolve() in inputs:
             raise ParameterError(f"the output {plain(path)} would overwrite another file of this run; name another")
-        taken.add(path.resolve())
+        inputs.add(path.resolve())
         check_writable(path)
 
 
@@ -75,7 +75,7 @@ def busy(message: str) -> Iterator[Progress]:
         yield lambda done, whole: status.update(f"{message}: {done} of {whole}")
 
 
-def publish(
+def write_result(
     result: Any,
     output: OutputOptions,
     *,
@@ -255,7 +255,7 @@ class ComparedOptions:
         if not self._asked:
             return
         from ogive.statistics.base import innermost
-        from ogive.statistics.contrast import check_probability
+        from ogive.statistics.confidence import check_probability
         from ogive.statistics.groups.contrast import check_compared
         from ogive.statistics.groups.statistic import Grouped
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, check_outputs, draw, publish
+from ogive.cli.output import busy, check_outputs, draw, write_result
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Request:
     granted: PrivacyOptions
     budget: BudgetOptions
 
-    def publish(
+    def carry_out(
         self,
         output: OutputOptions,
         plot: Path | None,
@@ -101,9 +101,9 @@ class Request:
         limit = budget.limit()
         check_outputs(self.data, output.output, plot=plot, keep=files_of(budget.ledger))
         if budget.no_ledger:
-            from ogive.releasing.cautions import no_books_wanted
+            from ogive.releasing.release import no_ledger_wanted
 
-            no_books_wanted()
+            no_ledger_wanted()
         kept_in = budget.ledger if trust.private else None
         if kept_in is None:
             with warnings_in_a_line(), busy(_releasing(self.data)) as progress:
@@ -113,7 +113,7 @@ class Request:
                 estimate, note = self._paid(trust, privacy, limit)
             print(note, file=sys.stderr)
             estimate = finish(estimate)
-        publish(estimate, output, text=table, public=True if kept_in is not None else None, kept_in=kept_in)
+        write_result(estimate, output, text=table, public=True if kept_in is not None else None, kept_in=kept_in)
         if plot is not None:
             draw(lambda axes: picture(estimate, axes), plot)
 
@@ -213,7 +213,7 @@ class Request:
 
 def _releasing(data: Path | str) -> str:
     """What is being done, without a password that an address may have."""
-    from ogive.records.engines.opening import PREFIX, shown
+    from ogive.records.engines.connections import PREFIX, shown
 
     start = "starting Spark, which may take half a minute, and " if str(data).startswith(PREFIX) else ""
     return f"{start}releasing from {shown(data)}"
@@ -301,7 +301,7 @@ def _interrupted(books: Books, before: int) -> str:
 def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
     """What the release did to the budget, in one line."""
     from ogive.privacy import ApproxDP, GaussianDP
-    from ogive.releasing.session import left
+    from ogive.releasing.accounts import left
 
     release_id = estimate.provenance.release_id
     if release_id in stored:
@@ -322,7 +322,7 @@ def files_of(ledger: str | None) -> list[Path]:
     """The file of a ledger that is kept in one, its key and its mark, which no output may overwrite."""
     if ledger is None:
         return []
-    from ogive.releasing.session import ledger_file
+    from ogive.releasing.accounts import ledger_file
 
     file = ledger_file(ledger)
     return [] if file is None else [file, *(file.with_name(f"{file.name}.key{end}") for end in ("", ".mark"))]

@@ -23,7 +23,7 @@ from ogive.cli.options import (
     guarantee,
     part_options,
 )
-from ogive.cli.output import busy, check_outputs, draw, publish
+from ogive.cli.output import busy, check_outputs, draw, write_result
 from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, quoted
@@ -108,9 +108,9 @@ class PlanOptions(HolderOptions):
         if data is None or not hasattr(innermost(statistic), "completed_by"):
             return statistic, self._records(data)
         records = Records.of(data)
-        asked = completed(statistic, lambda: dataclasses.replace(records.schema(), person=self.person))
+        question = completed(statistic, lambda: dataclasses.replace(records.schema(), person=self.person))
         guessed = self.records is not None and (self.unit() is Adjacency.ADD_OR_REMOVE or self.person is not None)
-        return asked, self._records(None if guessed else data)
+        return question, self._records(None if guessed else data)
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments that `plan` and `required_privacy` share, besides the number of records."""
@@ -229,19 +229,19 @@ def _show(
                 raise ParameterError("give either --kind zcdp or --delta, not both")
             kind = "approx" if planned.delta is not None else planned.kind
             privacy = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, **arguments)
-        made = plan(statistic, privacy=privacy, **arguments)
+        result = plan(statistic, privacy=privacy, **arguments)
     if plot is not None:
-        draw(made.plot, plot)
-    publish(made, output, text=lambda made: _text(made, planned), public=True)
+        draw(result.plot, plot)
+    write_result(result, output, text=lambda result: _text(result, planned), public=True)
 
 
-def _text(made: Plan, planned: PlanOptions) -> str:
+def _text(result: Plan, planned: PlanOptions) -> str:
     from ogive.releasing.planning.text import table
 
-    told = table(made, in_options, unit=planned.unit_name)
-    if planned.unit_name is not None and told == table(made, in_options):
+    text = table(result, in_options, unit=planned.unit_name)
+    if planned.unit_name is not None and text == table(result, in_options):
         raise ParameterError(
-            f"--unit is for errors in units of the column, and this plan of {made.statistic['name']} has none; "
+            f"--unit is for errors in units of the column, and this plan of {result.statistic['name']} has none; "
             "leave out --unit"
         )
-    return told if planned.error is None else f"{planned.error} needs {made.chosen.privacy}\n\n{told}"
+    return text if planned.error is None else f"{planned.error} needs {result.chosen.privacy}\n\n{text}"

@@ -26,7 +26,7 @@ from ogive.cli.options import (
     part_options,
 )
 from ogive.cli.output import NOTHING_COMPARED, NOTHING_READ, ComparedOptions, ReadingOptions, compared_options
-from ogive.core.parameters import choices_of, is_python_only
+from ogive.core.checks import choices_of, is_python_only
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.kinds import COMMANDED, Kind
 
@@ -100,9 +100,9 @@ def command(
                 values[name] = option.unsaid
         run(ParsedStatistic(kind, words, values), **{each.name: bound.arguments[each.name] for each in others})
 
-    made: Any = parse
-    made.__signature__ = signature
-    made.__annotations__ = {each.name: each.annotation for each in parameters}
+    result: Any = parse
+    result.__signature__ = signature
+    result.__annotations__ = {each.name: each.annotation for each in parameters}
     return parse
 
 
@@ -261,6 +261,6 @@ def _release(
 
     statistic = part.applied_to(parsed.statistic())
     compared.check(statistic)
-    Request(statistic, data, na, granted, account).publish(
+    Request(statistic, data, na, granted, account).carry_out(
         output, plot, table=readings.added_to(table), picture=draw, finish=compared.added_to
     )

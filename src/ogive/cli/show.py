@@ -145,8 +145,8 @@ def _readers() -> dict[str, Callable[[Any], _Shown]]:
     from ogive.releasing.planning import Plan
     from ogive.releasing.planning.text import table
 
-    def shown(made: Any, text: Callable[[Any], str] = str, private: str | None = None) -> _Shown:
-        return _Shown(lambda: text(made), made.to_json, getattr(made, "plot", None), private)
+    def shown(result: Any, text: Callable[[Any], str] = str, private: str | None = None) -> _Shown:
+        return _Shown(lambda: text(result), result.to_json, getattr(result, "plot", None), private)
 
     def private_cost(data: Any) -> _Shown:
         result = PrivacyCost.from_dict(data)
@@ -191,7 +191,7 @@ def _account_text(data: Any) -> str:
 
 
 def _row(data: Any) -> tuple[str, str, str, str]:
-    from ogive.releasing.session.statement import subject
+    from ogive.releasing.accounts import subject
     from ogive.statistics.questions import state_words, trust_words
 
     entry = _fields(data, "an entry", ("number", "question", "charge", "state", "started"))

@@ -110,13 +110,13 @@ def _said(text: str, options: Collection[str] | None) -> str:
         if name == "groups" and (not value.isdigit() if given else "--groups" not in options):
             text = f"by_{text}"
     try:
-        said = _SPANS[text] if text in _SPANS else _option(text, options)
+        words = _SPANS[text] if text in _SPANS else _option(text, options)
     except (SyntaxError, ValueError, _NotSaidError):
         return text
-    named = said.split()[0]
+    named = words.split()[0]
     # advice may be on another command, which has the option: what has a value or an underscore is no English
     known = options is None or named in options or "='" in text or "_" in text
-    return said if known or not named.startswith("--") else text
+    return words if known or not named.startswith("--") else text
 
 
 def _option(text: str, options: Collection[str] | None) -> str:

@@ -24,16 +24,18 @@ from ogive.columns.categories import (
     is_value,
     storable,
 )
-from ogive.columns.domain import MAX_GROUPS, Domain, Schema
 from ogive.columns.grids import (
     FRACTION_POLICIES,
+    MAX_GROUPS,
     MISSING_POLICIES,
     OUTSIDE_POLICIES,
     Binning,
     Column,
+    Domain,
     Missing,
     MissingPolicy,
     OutsidePolicy,
     ReadColumn,
+    Schema,
     may_drop,
 )

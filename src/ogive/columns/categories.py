@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import datetime
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among
+from ogive.core.checks import AS_WRITTEN, among
 from ogive.errors import ParameterError, plain, quoted
 
 # --- Values
@@ -43,22 +42,9 @@ def trimmed(value: Any) -> Any:
     return value.strip(BLANKS) if isinstance(value, str) else value
 
 
-_AS_WRITTEN = contextvars.ContextVar("values as they are written", default=False)
-
-
-@contextlib.contextmanager
-def as_written() -> Iterator[None]:
-    """Within the block values that differ in blanks alone may stand beside each other, as stored results have them."""
-    token = _AS_WRITTEN.set(True)
-    try:
-        yield
-    finally:
-        _AS_WRITTEN.reset(token)
-
-
 def told_apart(values: Iterable[LabelValue]) -> list[LabelValue]:
     """Values as they must differ where each is named once."""
-    return list(values) if _AS_WRITTEN.get() else [trimmed(value) for value in values]
+    return list(values) if AS_WRITTEN.get() else [trimmed(value) for value in values]
 
 
 def known_values(places: Iterable[tuple[LabelValue, Place]]) -> dict[Any, Place]:

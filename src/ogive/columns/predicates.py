@@ -421,9 +421,9 @@ class _Reader:
         return token is not None and token.kind in ("word", "sign") and token.text.lower() == text
 
     def _takes(self, text: str) -> bool:
-        taken = self._seen(text)
-        self._next += taken
-        return taken
+        token = self._seen(text)
+        self._next += token
+        return token
 
     def _expect(self, text: str) -> None:
         if not self._takes(text):

@@ -87,9 +87,9 @@ class Loop:
     @cached_property
     def compiled(self) -> Any:
         """The function as numba compiles it."""
-        made: Any = _numba().njit(**self._options)(self.py_func)
-        made._cache = _kept(self.py_func)
-        return made
+        result: Any = _numba().njit(**self._options)(self.py_func)
+        result._cache = _kept(self.py_func)
+        return result
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
@@ -143,9 +143,9 @@ class Elementwise:
     @cached_property
     def compiled(self) -> Any:
         """The function of arrays that numba makes of it."""
-        made: Any = _numba().vectorize(self.py_func)
-        made._dispatcher.cache = _kept(self.py_func)
-        return made
+        result: Any = _numba().vectorize(self.py_func)
+        result._dispatcher.cache = _kept(self.py_func)
+        return result
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
@@ -179,9 +179,9 @@ def _numba() -> Any:
     return numba
 
 
-def _calling(made: Any) -> Any:
+def _calling(compiled: Any) -> Any:
     """What `overload` takes: of arguments of any types a function that calls `made`."""
-    return lambda x, y: lambda x, y: made(x, y)
+    return lambda x, y: lambda x, y: compiled(x, y)
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -98,10 +98,10 @@ def folders_of(source: Path) -> tuple[list[Path], Path | None]:
     if named:
         place = Path(named)
         folder = place / _subfolder(source)
-        made = _can_make(folder)
+        writable = _can_make(folder)
         if not (is_guarded(place) and is_guarded(folder)):
             return [], None
-        return [folder], folder if made else None
+        return [folder], folder if writable else None
     beside = source.parent / "__pycache__"
     if _can_make(beside):
         return [beside], beside
@@ -142,16 +142,16 @@ class KeptCode:
             return
         folders, written = folders_of(source)
         for folder in folders:
-            kept = _cache_in(folder, function, stamp)
-            self._read.append(kept)
+            cache = _cache_in(folder, function, stamp)
+            self._read.append(cache)
             if folder == written:
-                self._written = kept
+                self._written = cache
 
     @property
     def cache_path(self) -> str | None:
         """The folder that is written to, or read if none is; for `Dispatcher.stats`."""
-        kept = self._written or next(iter(self._read), None)
-        return None if kept is None else str(kept.cache_path)
+        cache = self._written or next(iter(self._read), None)
+        return None if cache is None else str(cache.cache_path)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The code of a signature; None where it has to be compiled.
@@ -200,5 +200,5 @@ def _cache_in(folder: Path, function: Callable[..., Any], stamp: bytes) -> Any:
     class Cache(FunctionCache):
         _impl_class = Implementation
 
-    made: Any = Cache
-    return made(function)
+    cache: Any = Cache
+    return cache(function)

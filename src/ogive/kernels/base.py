@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import KeptByType, among, array_of, refuse_masked, whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import KeptByType, among, array_of, plain_fields, refuse_masked, whole
 from ogive.errors import DataError, ParameterError, quoted
 
 # --- Sums of kernels over pairs as whole numbers, with the most that one record can change them

@@ -16,8 +16,7 @@ import numpy as np
 
 from ogive.columns import Domain
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import truth
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import plain_fields, truth
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import Kernel, Measure, Value, ends
 from ogive.kernels.function import FunctionKernel

@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import array_of, refuse_masked
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import array_of, plain_fields, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.base import BITS, Measure, Scale, check_bits, check_count, finite_rows, middles
 

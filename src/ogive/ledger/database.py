@@ -178,10 +178,10 @@ class Database:
             self._open = functools.partial(opening, self.path.absolute())  # the folder may be left
             return
         if self.in_memory:
-            kept = sqlite3.connect(":memory:", timeout=BUSY_SECONDS, check_same_thread=False, factory=_Kept)
-            self._open = lambda: kept
+            connection = sqlite3.connect(":memory:", timeout=BUSY_SECONDS, check_same_thread=False, factory=_Kept)
+            self._open = lambda: connection
             # of a session that nobody closed: SQLite's objects warn when they are collected open, as psycopg's do
-            self._end = weakref.finalize(self, kept.end)
+            self._end = weakref.finalize(self, connection.end)
             self._end.atexit = False
             return
         arguments: dict[str, Any] = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
@@ -306,8 +306,8 @@ class Database:
 
         One that writes is also made durable, and waits no longer than SQLite's for another.
         """
-        asked = _DURABLE if wanted == WRITING else _LEVEL
-        level = connection.execute(asked, {"patience": f"{BUSY_SECONDS:.0f}s"}).scalars().first()
+        needed = _DURABLE if wanted == WRITING else _LEVEL
+        level = connection.execute(needed, {"patience": f"{BUSY_SECONDS:.0f}s"}).scalars().first()
         assert level is not None
         if level.upper() != wanted:
             raise LedgerError(

@@ -16,13 +16,14 @@ from sqlalchemy.schema import CreateIndex
 
 from ogive.accounting import at_least
 from ogive.errors import LedgerError, ParameterError, plain, quoted
-from ogive.ledger.account import Account
-from ogive.ledger.books import Books, Spot
+from ogive.ledger.account import Account, Hasher, Wanted, claim, find_row, make_row, refuse_new, sample
 from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import (
+    KEY_BYTES,
     LOST,
     WHOLE,
     DataSet,
+    Keys,
     now,
     plain_text,
     question_digest,
@@ -31,9 +32,7 @@ from ogive.ledger.entries import (
     read_spend,
 )
 from ogive.ledger.mark import (
-    KEY_BYTES,
     KEY_VARIABLE,
-    Keys,
     Line,
     Mark,
     Noted,
@@ -45,8 +44,8 @@ from ogive.ledger.mark import (
     set_aside,
     settle_key,
 )
-from ogive.ledger.opening import Hasher, Wanted, claim, find_row, make_row, refuse_new, sample
 from ogive.ledger.tables import CHARGES, DATA_SETS, META, SPENDS, TABLES, VERSION, Change, revision_name
+from ogive.ledger.transactions import LedgerTables, Spot
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
 # --- Comparing a ledger with its mark, and going on with an older copy: what it lost counts as spent
@@ -55,79 +54,85 @@ IDENTITY, LATE_IDENTITY = "ledger", "mark"
 """Names in META of a ledger's identity: of one that was made with it, and of one that got it with its mark."""
 
 
-def identity_of(connection: Connection, kept: dict[str, str], mark: Mark) -> str:
+def identity_of(connection: Connection, values: dict[str, str], mark: Mark) -> str:
     """Which ledger this is.
 
     One of an older version has no identity. It gets one from its first account. Before it has any, it is taken for an
     older copy of such a ledger, if the mark knows one.
     """
-    named = kept.get(IDENTITY) or kept.get(LATE_IDENTITY)
+    named = values.get(IDENTITY) or values.get(LATE_IDENTITY)
     if named:
         return named
     query = select(DATA_SETS.c.name, DATA_SETS.c.created).order_by(DATA_SETS.c.id).limit(1)
     first = connection.execute(query).one_or_none()
     if first is not None:
-        text = plain_text([kept.get("key_check", ""), first.name, first.created])
+        text = plain_text([values.get("key_check", ""), first.name, first.created])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
     return next(iter(mark.unnamed), secrets.token_hex(16))
 
 
-def check_newest(books: Books, connection: Connection) -> None:
+def check_newest(tables: LedgerTables, connection: Connection) -> None:
     """Refuse a ledger that lacks what the mark had before this transaction."""
-    assert books.mark is not None
+    assert tables.mark is not None
     rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
-    for name, noted in books.mark.accounts(books.identity).items():
-        if name not in rows or books.lacks(connection, rows[name].id, noted, anew=True):
-            raise books.behind()
+    for name, noted in tables.mark.accounts(tables.identity).items():
+        if name not in rows or tables.lacks(connection, rows[name].id, noted, anew=True):
+            raise tables.behind()
 
 
-def unnoted(books: Books, connection: Connection) -> list[Line]:
+def unnoted(tables: LedgerTables, connection: Connection) -> list[Line]:
     """What the mark lacks of a whole ledger: changes of other machines, of who was killed, and of older libraries."""
-    assert books.mark is not None
-    accounts = books.mark.accounts(books.identity)
+    assert tables.mark is not None
+    accounts = tables.mark.accounts(tables.identity)
     changes: dict[int, Change] = {}
     for row in map(read_data_set, list(connection.execute(select(DATA_SETS)))):
-        revision = books.revision(connection, row.id)
+        revision = tables.revision(connection, row.id)
         # also where the revision is known: older libraries spend and count none
-        changes[row.id] = books.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
-    return books.lines(connection, changes)
+        changes[row.id] = tables.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
+    return tables.lines(connection, changes)
 
 
-def write_off(books: Books, connection: Connection) -> tuple[list[str], list[Line]]:
+def write_off(tables: LedgerTables, connection: Connection) -> tuple[list[str], list[Line]]:
     """Charge as spent what the mark lists and an older copy of the ledger lacks.
 
     Releases in progress are closed, because their noise may have met the records that were bound later. Limits and
     fingerprints become what they were last.
     """
-    assert books.mark is not None
-    said, lines = [], []
-    for name, noted in sorted(books.mark.accounts(books.identity).items()):
+    assert tables.mark is not None
+    sentences, lines = [], []
+    for name, noted in sorted(tables.mark.accounts(tables.identity).items()):
         query = select(DATA_SETS).where(DATA_SETS.c.name == name)
         row = connection.execute(query.with_for_update()).one_or_none()
-        if row is not None and not books.lacks(connection, read_data_set(row).id, noted, anew=True):
+        if row is not None and not tables.lacks(connection, read_data_set(row).id, noted, anew=True):
             continue
         if row is None:
             values = {**noted.settings, "name": name, "created": now()}
             connection.execute(insert(DATA_SETS).values(**values))
             row = connection.execute(query).one()
-        sentence, line = _write_off(books, connection, read_data_set(row), noted)
-        said.append(sentence)
+        sentence, line = _write_off(tables, connection, read_data_set(row), noted)
+        sentences.append(sentence)
         lines += [line] if line.spends else []
-    return said, lines
+    return sentences, lines
 
 
-def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted) -> tuple[str, Line]:
+def _write_off(tables: LedgerTables, connection: Connection, row: DataSet, noted: Noted) -> tuple[str, Line]:
     rows = connection.execute(select(SPENDS).where(SPENDS.c.data_set == row.id))
     known = {spend.release_id: spend for spend in map(read_spend, rows)}
-    revision = books.revision(connection, row.id)
+    revision = tables.revision(connection, row.id)
     if noted.settled > revision:
         last = {"spend_limit": noted.settings["spend_limit"], "fingerprints": noted.settings["fingerprints"]}
         connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == row.id).values(**last))
     for begun in known.values():
         if begun.secret is not None:
             # under a question that nobody asks, so that asking again is paid anew
-            asked = plain_text({**begun.question, "lost": begun.release_id})
-            closed = {"state": LOST, "secret": None, "bound": None, "question": asked, "digest": question_digest(asked)}
+            question = plain_text({**begun.question, "lost": begun.release_id})
+            closed = {
+                "state": LOST,
+                "secret": None,
+                "bound": None,
+                "question": question,
+                "digest": question_digest(question),
+            }
             connection.execute(update(SPENDS).where(SPENDS.c.id == begun.id).values(**closed))
     lost = {}
     for release_id, spend in noted.spends.items():
@@ -168,8 +173,8 @@ class Ledger:
     Open one with `Ledger.open`, which also works as a context manager.
     """
 
-    def __init__(self, books: Books, *, begun: bool = False) -> None:
-        self._books = books
+    def __init__(self, tables: LedgerTables, *, begun: bool = False) -> None:
+        self._tables = tables
         self.begun = begun
         """Whether there was no such ledger before."""
 
@@ -192,7 +197,7 @@ class Ledger:
             keys = Keys(secrets.token_bytes(KEY_BYTES))
             with database.write() as connection:
                 _make(connection, keys, secrets.token_hex(16))
-            return Ledger(Books(database, keys), begun=True)
+            return Ledger(LedgerTables(database, keys), begun=True)
         database.check_one_name()
         path = key_path(database.default_key)
         if read_only:
@@ -208,9 +213,9 @@ class Ledger:
         begun = database.make_file(make)
         with database.write() as connection:
             database.lock_making(connection)
-            tables = inspect(connection).get_table_names()
-            if META.name not in tables:
-                if tables and not database.postgres:
+            names = inspect(connection).get_table_names()
+            if META.name not in names:
+                if names and not database.postgres:
                     raise LedgerError(
                         f"the ledger {plain(database.words)} is a database of something else; name another file"
                     )
@@ -218,18 +223,18 @@ class Ledger:
                     raise _lost(database, path)
                 make(connection)
                 begun = True
-        books = _opened(database, path)
-        assert books.mark is not None
+        tables = _opened(database, path)
+        assert tables.mark is not None
         with database.read() as connection:
-            check_newest(books, connection)
-            lines = unnoted(books, connection)
+            check_newest(tables, connection)
+            lines = unnoted(tables, connection)
             indexed = database.postgres or _has_index(connection)
-        books.mark.note(books.identity, lines)
+        tables.mark.note(tables.identity, lines)
         database.log_ahead()
         if not indexed:  # of an earlier version; without it the ledger works, too
             with contextlib.suppress(LedgerError), database.write() as connection:
                 connection.execute(CreateIndex(CHARGES, if_not_exists=True))
-        return Ledger(books, begun=begun)
+        return Ledger(tables, begun=begun)
 
     @staticmethod
     def restore(place: str | Path) -> tuple[str, ...]:
@@ -257,19 +262,19 @@ class Ledger:
         check_exists(database)
         with database.read() as connection:
             _check_tables(connection, database)
-        books = _opened(database, key_path(database.default_key))
+        tables = _opened(database, key_path(database.default_key))
         with database.write() as connection:
             database.lock_making(connection)
-            said, lines = write_off(books, connection)
-        assert books.mark is not None, "ledgers that are stored have one"
-        books.mark.note(books.identity, lines)
+            sentences, lines = write_off(tables, connection)
+        assert tables.mark is not None, "ledgers that are stored have one"
+        tables.mark.note(tables.identity, lines)
         Ledger.open(place).close()  # which notes the rest
-        return tuple(said)
+        return tuple(sentences)
 
     @property
     def place(self) -> str:
         """Place of the ledger, without any password."""
-        return self._books.database.words
+        return self._tables.database.words
 
     @retried
     def account(
@@ -311,28 +316,28 @@ class Ledger:
         if limit is not None:
             check_privacy(limit)
 
-        books, wanted = self._books, Wanted(name, unit, limit)
-        crowd = sample(books, name, WHOLE, fingerprint, people, others=other_people)
-        with books.writing() as connection:
-            row = find_row(books, connection, wanted)
+        tables, wanted = self._tables, Wanted(name, unit, limit)
+        crowd = sample(tables, name, WHOLE, fingerprint, people, others=other_people)
+        with tables.writing() as connection:
+            row = find_row(tables, connection, wanted)
             if row is None and lazy and unit is not None:
                 spot = Spot(0, name, WHOLE, fingerprint, crowd)
-                refuse_new(books, connection, spot)
-                return Account(books, spot, unit, wanted=wanted)
+                refuse_new(tables, connection, spot)
+                return Account(tables, spot, unit, wanted=wanted)
             if row is None:
-                row = make_row(books, connection, wanted)
+                row = make_row(tables, connection, wanted)
             spot = Spot(row.id, name, WHOLE, fingerprint, crowd)
-            claim(books, connection, row, spot, updated=updated, keep=not lazy)
-        account = Account(books, spot, row.unit)
+            claim(tables, connection, row, spot, updated=updated, keep=not lazy)
+        account = Account(tables, spot, row.unit)
         if lazy and fingerprint is not None:
             account._wanted = Wanted(name, account.unit, None)
         return account
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order of their names."""
-        with self._books.database.read() as connection:
+        with self._tables.database.read() as connection:
             rows = [read_data_set(row) for row in connection.execute(select(DATA_SETS).order_by(DATA_SETS.c.name))]
-        return tuple(Account(self._books, Spot(row.id, row.name, WHOLE, None), row.unit) for row in rows)
+        return tuple(Account(self._tables, Spot(row.id, row.name, WHOLE, None), row.unit) for row in rows)
 
     def fingerprint(self, digest: bytes) -> str:
         """Turn a digest of data into a text that reveals nothing without the ledger's key file.
@@ -342,14 +347,14 @@ class Ledger:
         Args:
             digest: Of the data, for example SHA-256 of a file.
         """
-        return self._books.keys.fingerprint(digest)
+        return self._tables.keys.fingerprint(digest)
 
     def export(self) -> dict[str, Any]:
         """Everything but secrets, as plain data with exact numbers."""
         accounts = []
         for account in self.accounts():
             limit, spent, left = account.limit, account.spent, account.remaining
-            spends = self._books.numbered(account._spot.number, None)
+            spends = self._tables.numbered(account._spot.number, None)
             shared = [each.to_dict() for each in account.shared_people]
             accounts.append(
                 {
@@ -368,7 +373,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the ledger; a ledger in memory is lost."""
-        self._books.database.close()
+        self._tables.database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -386,8 +391,8 @@ def _has_index(connection: Connection) -> bool:
 
 def _make(connection: Connection, keys: Keys, identity: str) -> None:
     TABLES.create_all(connection, checkfirst=False)
-    kept = {"version": str(VERSION), "key_check": keys.check, IDENTITY: identity}
-    connection.execute(insert(META), [{"name": name, "value": value} for name, value in kept.items()])
+    values = {"version": str(VERSION), "key_check": keys.check, IDENTITY: identity}
+    connection.execute(insert(META), [{"name": name, "value": value} for name, value in values.items()])
 
 
 def check_not_lost(database: Database) -> None:
@@ -442,41 +447,41 @@ def _check_tables(connection: Connection, database: Database) -> None:
         raise LedgerError(f"there is no ledger in {plain(database.words)}")
 
 
-def _read(database: Database, path: Path) -> Books:
+def _read(database: Database, path: Path) -> LedgerTables:
     """A ledger that is only looked at: compared with its mark, which is left as it is."""
     check_exists(database)
     with database.read() as connection:
         _check_tables(connection, database)
-        kept = _kept(connection)
-    keys = _check(kept, database, path, settle=False)
+        values = _kept(connection)
+    keys = _check(values, database, path, settle=False)
     mark = Mark(mark_path(path), keys.mark)
     mark.refresh()
     with database.read() as connection:
-        books = Books(database, keys, mark, identity_of(connection, kept, mark))
-        check_newest(books, connection)
-    return books
+        tables = LedgerTables(database, keys, mark, identity_of(connection, values, mark))
+        check_newest(tables, connection)
+    return tables
 
 
-def _opened(database: Database, path: Path) -> Books:
+def _opened(database: Database, path: Path) -> LedgerTables:
     """A ledger that exists, with its key file and its mark as they were at the last change."""
     with database.read() as connection:
-        kept = _kept(connection)
-    keys = _check(kept, database, path, settle=True)
+        values = _kept(connection)
+    keys = _check(values, database, path, settle=True)
     mark = Mark(mark_path(path), keys.mark)
     mark.refresh()
-    unnamed = IDENTITY not in kept
-    if unnamed and LATE_IDENTITY not in kept:
+    unnamed = IDENTITY not in values
+    if unnamed and LATE_IDENTITY not in values:
         with database.write() as connection:
             database.lock_making(connection)
-            kept = _kept(connection)
-            identity = identity_of(connection, kept, mark)
-            if LATE_IDENTITY not in kept:
+            values = _kept(connection)
+            identity = identity_of(connection, values, mark)
+            if LATE_IDENTITY not in values:
                 connection.execute(insert(META).values(name=LATE_IDENTITY, value=identity))
     else:
-        identity = kept[LATE_IDENTITY if unnamed else IDENTITY]
+        identity = values[LATE_IDENTITY if unnamed else IDENTITY]
     if mark.place(identity) != database.identity:
         mark.begin(identity, database.identity, unnamed=unnamed)
-    return Books(database, keys, mark, identity)
+    return LedgerTables(database, keys, mark, identity)
 
 
 def _kept(connection: Connection) -> dict[str, str]:
@@ -485,9 +490,9 @@ def _kept(connection: Connection) -> dict[str, str]:
     return {row.name: row.value for row in rows if isinstance(row.name, str) and isinstance(row.value, str)}
 
 
-def _check(kept: dict[str, str], database: Database, path: Path, *, settle: bool) -> Keys:
+def _check(values: dict[str, str], database: Database, path: Path, *, settle: bool) -> Keys:
     """Compare version and key of a ledger that exists; finish making its key file if that was cut off."""
-    version = kept.get("version", "")
+    version = values.get("version", "")
     if not _VERSION.fullmatch(version):
         raise LedgerError(f"the ledger {plain(database.words)} is damaged: it has no version; restore it from a backup")
     if int(version) > VERSION:
@@ -496,9 +501,9 @@ def _check(kept: dict[str, str], database: Database, path: Path, *, settle: bool
             "upgrade ogive"
         )
     if settle:
-        settle_key(path, kept.get("key_check", ""), kept.get(IDENTITY))
-    keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path), kept.get(IDENTITY))
-    if kept.get("key_check") != keys.check:
+        settle_key(path, values.get("key_check", ""), values.get(IDENTITY))
+    keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path), values.get(IDENTITY))
+    if values.get("key_check") != keys.check:
         raise LedgerError(
             f"{plain(path)} is the key file of another ledger than {plain(database.words)}; find the right one"
         )

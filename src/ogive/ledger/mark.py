@@ -31,67 +31,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from ogive.core.files import locked, write_atomically
 from ogive.errors import LedgerError, ParameterError, plain
+from ogive.ledger.entries import KEY_BYTES, Keys
 
 # --- The key file: it keys fingerprints and seals the noise of unfinished releases
 
-KEY_BYTES = 32
 KEY_VARIABLE = "OGIVE_LEDGER_KEY"
-_NONCE_BYTES = 12
-
-
-class Keys:
-    """What one key file is used for in one ledger; the uses share no key, and neither do ledgers with an identity.
-
-    Args:
-        master: Content of the key file, 32 bytes.
-        ledger: Identity of the ledger; None for one that was made before ledgers had any.
-    """
-
-    def __init__(self, master: bytes, ledger: str | None = None) -> None:
-        own = b"" if ledger is None else b"\n" + ledger.encode()
-        self._fingerprints = _derive(master, b"fingerprints" + own)
-        self._seal = AESGCM(_derive(master, b"seal" + own))
-        self.people = _derive(master, b"people" + own)
-        """Hashes persons, so that the ledger knows them again."""
-        self.check = _derive(master, b"check" + own).hex()
-        """Tells whether a ledger was made with this key; reveals nothing about it."""
-        self.totals = None if ledger is None else _derive(master, b"totals" + own)
-        """Authenticates the totals of a ledger; None for one that libraries change which do not count its changes."""
-        self.mark = _derive(master, b"mark")
-        """Authenticates the mark file, which all ledgers of the key file share."""
-
-    def fingerprint(self, digest: bytes) -> str:
-        """A keyed hash of a digest, as text; it tells nothing without the key file."""
-        return hmac.new(self._fingerprints, digest, hashlib.sha256).hexdigest()
-
-    def seal(self, secret: bytes, release_id: str) -> bytes:
-        """Encrypt the secret of a release, or of a row of another name."""
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        return nonce + self._seal.encrypt(nonce, secret, release_id.encode())
-
-    def unseal(self, sealed: bytes, release_id: str) -> bytes:
-        """Decrypt the secret of a release."""
-        try:
-            return self._seal.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], release_id.encode())
-        except (InvalidTag, ValueError):
-            raise LedgerError(f"the ledger's entry {release_id} is damaged: its sealed secret cannot be read") from None
-
-
-def _derive(master: bytes, use: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive ledger 1\n" + use).derive(master)
-
-
-def context_mark(secret: bytes, number: int, context: bytes) -> str:
-    """A keyed hash of a measurement's context; it tells nothing without the secret of the release."""
-    text = b"ogive bound context 1\n" + number.to_bytes(8, "big") + context
-    return hmac.new(secret, text, hashlib.sha256).hexdigest()
 
 
 def key_path(default: Path) -> Path:

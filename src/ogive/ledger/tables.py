@@ -34,8 +34,8 @@ from sqlalchemy import (
 from ogive.accounting import at_least
 from ogive.errors import LedgerError
 from ogive.ledger.database import Database
-from ogive.ledger.entries import DataSet, damaged, plain_text, read_charge, read_data_set, read_spend
-from ogive.ledger.mark import Keys, Line, Mark, Noted
+from ogive.ledger.entries import DataSet, Keys, damaged, plain_text, read_charge, read_data_set, read_spend
+from ogive.ledger.mark import Line, Mark, Noted
 
 # --- Tables: exact numbers and structured values are text, so that every database keeps them as they are
 
@@ -349,8 +349,8 @@ class MarkedTables:
         key = self.keys.totals
         if key is None:
             return Totals.counted(connection, number)
-        kept = connection.info[_CHANGES][number].kept if locked else _kept(connection, number)
-        stored = Totals.stored(connection, kept, number, _revision(kept, number), key)
+        current = connection.info[_CHANGES][number].kept if locked else _kept(connection, number)
+        stored = Totals.stored(connection, current, number, _revision(current, number), key)
         return Totals.counted(connection, number) if stored is None else stored
 
     def charged_before(self, connection: Connection, number: int, totals: Totals) -> None:
@@ -385,8 +385,8 @@ class MarkedTables:
         if self.mark is not None:
             # first, so that the queries below see all that is noted: it was committed before
             self.mark.refresh()
-        kept = _kept(connection, row.id)
-        revision = _revision(kept, row.id)
+        stored = _kept(connection, row.id)
+        revision = _revision(stored, row.id)
         change = Change(row.name, revision, revision)
         if self.mark is not None:
             noted = self._noted(row.name, revision)
@@ -397,7 +397,7 @@ class MarkedTables:
                 raise self.behind()
             if revision > noted.revision:
                 change = self.unnoted(connection, row, noted, revision)
-        change.begun, change.kept = revision, kept
+        change.begun, change.kept = revision, stored
         changes[row.id] = change
 
     def _noted(self, name: str, revision: int) -> Noted:
@@ -423,9 +423,9 @@ class MarkedTables:
             return False
         numbers = {row.name: row.id for row in connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name))}
         query = select(META).where(META.c.name.startswith(revision_name("")))
-        kept = {row.name: str(row.value) for row in connection.execute(query)}
+        stored = {row.name: str(row.value) for row in connection.execute(query)}
         for each, noted in others.items():
-            revision = kept.get(revision_name(numbers[each]), "0") if each in numbers else ""
+            revision = stored.get(revision_name(numbers[each]), "0") if each in numbers else ""
             if not revision or (_REVISION.fullmatch(revision) and int(revision) < noted.revision):
                 return True
         return False

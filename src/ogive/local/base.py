@@ -23,8 +23,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt8, UInt32, UInt64
-from ogive.core.checks import KeptByType, any_whole, array_of
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import KeptByType, any_whole, array_of, plain_fields
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, PureDP, exact
 

@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import Any
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
-from ogive.releasing.planning.plot import draw_lines
+from ogive.releasing.planning.text import draw_lines
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 
 _COLORS = {"margins": BLUE, "confident": ORANGE, "gnmax": GRAY, "interactive": "#009E73"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
+from ogive.pate.plot import draw as draw  # a plan finds it here
 from ogive.releasing.planning.text import Column, Table
 from ogive.showing.view import Card
 

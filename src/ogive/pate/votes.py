@@ -187,7 +187,7 @@ def check_header(names: Sequence[str], file: Path, *, teachers: float | None = N
 
 
 def _read_table(file: Path) -> Any:
-    from ogive.records.arrow import float_values, kind_of  # the engine is slow to import, and arrays need none
+    from ogive.records.cells import float_values, kind_of  # the engine is slow to import, and arrays need none
     from ogive.records.files import SUFFIXES as TABLES
     from ogive.records.files import file_source
 

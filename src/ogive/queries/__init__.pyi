@@ -11,13 +11,14 @@ from .aggregates import Selected as Selected
 from .aggregates import ValueCounts as ValueCounts
 from .base import Answer as Answer
 from .base import CuratorQuery as CuratorQuery
+from .base import CurveQuery as CurveQuery
 from .base import Kind as Kind
 from .base import LinearQuery as LinearQuery
 from .base import Query as Query
+from .base import ReportsQuery as ReportsQuery
 from .base import undeclared as undeclared
 from .histograms import CellsQuery as CellsQuery
 from .histograms import ClassCurvesQuery as ClassCurvesQuery
-from .histograms import CurveQuery as CurveQuery
 from .histograms import DiscoveryQuery as DiscoveryQuery
 from .histograms import PeopleQuery as PeopleQuery
 from .histograms import class_curves_price as class_curves_price
@@ -29,7 +30,6 @@ from .labels import LabelsQuery as LabelsQuery
 from .labels import VotesQuery as VotesQuery
 from .labels import design_votes as design_votes
 from .pairs import PairsQuery as PairsQuery
-from .reports import ReportsQuery as ReportsQuery
 from .selection import JointQuantilesQuery as JointQuantilesQuery
 from .selection import NoisyMaxQuery as NoisyMaxQuery
 from .selection import QuantileScore as QuantileScore

@@ -31,8 +31,7 @@ from ogive.columns.categories import told_apart
 from ogive.columns.grids import Grid
 from ogive.columns.predicates import Predicate
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import plain_fields, whole
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.people import PERSON_UNITS
 
@@ -237,9 +236,9 @@ def check_groups(by: object, groups: object) -> None:
         raise ParameterError(
             f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
         )
-    told = told_apart(groups)
-    if len(set(told)) < len(told):
-        place = next(place for place, group in enumerate(told) if group in told[:place])
+    values = told_apart(groups)
+    if len(set(values)) < len(values):
+        place = next(place for place, group in enumerate(values) if group in values[:place])
         alike = "" if groups[place] in groups[:place] else "; blanks around a text do not matter"
         raise ParameterError(f"each group must be named once, but {quoted(groups[place])} is named twice{alike}")
 

@@ -14,21 +14,25 @@ import hashlib
 import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
-from ogive.accounting import pure_epsilon
+from ogive.accounting import group_loss, pure_epsilon
 from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
 from ogive.core.arrays import Int64
-from ogive.core.checks import KeptByType
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import KeptByType, plain_fields
 from ogive.errors import ParameterError, plain, quoted
+from ogive.local.base import Oracle, RandomWords
+from ogive.local.oracles import PublicClasses
+from ogive.local.values import check_rounding, rounded
 from ogive.noise.base import NodeNoise
 from ogive.noise.laws import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, named_columns
-from ogive.queries.aggregates import Aggregate
-from ogive.strategies.base import Level, Strategy, approximates
+from ogive.queries.aggregates import Aggregate, RowValues
+from ogive.strategies.base import Level, Pointwise, Strategy, approximates
+from ogive.strategies.people import CountedPeople
 
 MeasuredT = TypeVar("MeasuredT")
 CountedT = TypeVar("CountedT")
@@ -260,3 +264,183 @@ def with_least_noise(
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:
     """The noise of every node of some levels, which are numbered from `first`."""
     return tuple(nodes.values(level.law, first + number, np.arange(level.nodes)) for number, level in enumerate(levels))
+
+
+# --- One column
+
+
+def check_size(strategy: Strategy | CountedPeople, bins: int) -> None:
+    """Refuse a strategy that is for another number of thresholds."""
+    if strategy.size != bins:
+        raise ParameterError(f"the strategy covers {strategy.size} points but the grid has {bins}")
+
+
+@dataclass(frozen=True)
+class CurveQuery(Described, LinearQuery):
+    """Noisy measurements of the histogram of one column.
+
+    The pair (binning, strategy) is the *measurement*, priced once however often and at
+    whatever points it is opened. `points` restricts the answer to some 0-based points,
+    which only pointwise strategies (path noise) can do; None asks for the whole answer.
+    """
+
+    digested: ClassVar[str] = "curve"
+
+    binning: Binning
+    strategy: Strategy
+    points: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_size(self.strategy, self.binning.grid.bins)
+        if self.points is not None and not isinstance(self.strategy, Pointwise):
+            raise ParameterError(
+                f"method {quoted(self.strategy.name)} cannot be opened at single points; use method 'path'"
+            )
+
+    @property
+    def method(self) -> str:
+        return self.strategy.name
+
+    @property
+    def aggregate(self) -> Binning:
+        return self.binning
+
+    @property
+    def measurement(self) -> tuple[Binning, Strategy]:
+        """Binning and strategy, which are priced and to which the noise of a release is bound."""
+        return self.binning, self.strategy
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self.strategy.levels
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of opening the measurement, all points included.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of
+                records public.
+        """
+        check_missing(self.binning, unit.adjacency)
+        return _loss(cast(Hashable, self.strategy), unit.adjacency, unit.max_rows_per_person)
+
+    def description(self) -> dict[str, Any]:
+        return {"binning": self.binning.to_dict(), "strategy": described(self.strategy)}
+
+    def measure(self, sums: Int64) -> Int64:
+        """The exact integers that the query asks for, from a histogram of shape (N,)."""
+        if self.points is None:
+            return self.strategy.measure(sums)
+        assert isinstance(self.strategy, Pointwise)
+        return self.strategy.measure_at(sums, np.array(self.points, dtype=np.int64))
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """What the node noise adds to `measure`, same shape."""
+        strategy = self.strategy
+        if self.points is None:
+            return strategy.spread(draw(nodes, strategy.levels))
+        assert isinstance(strategy, Pointwise)
+        wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
+        levels = enumerate(strategy.levels)
+        return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
+
+
+@lru_cache(maxsize=16)
+def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
+    alone: Loss = strategy.loss(adjacency)
+    return group_loss(alone, rows)
+
+
+# --- Reports that every owner randomizes, and the integers that they add up to
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class ReportsQuery(Query):
+    """One report of every record's owner.
+
+    Fields:
+        rows: What a record is to its owner: a row of numbers, and their symbol.
+        oracle: How the symbol is randomized.
+        rounding: How numbers become symbols: "simple" (their bin) or "randomized" (one of the two nodes around
+            them, drawn by the owner so that it is right on average).
+
+    Raises:
+        ParameterError: there is no rounding of this name, or it does not fit the columns.
+    """
+
+    kind: ClassVar[Kind] = "reports"
+
+    rows: RowValues
+    oracle: Oracle
+    rounding: str = "simple"
+
+    def __post_init__(self) -> None:
+        check_rounding(self.rounding, self.rows.domain)
+
+    @property
+    def method(self) -> str:
+        return self.oracle.name
+
+    @property
+    def aggregate(self) -> RowValues:
+        return self.rows
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """No levels, since every report has its own noise."""
+        return ()
+
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The last column, where owners send it as it is."""
+        return (self.rows.domain.columns[-1].column,) if isinstance(self.oracle, PublicClasses) else ()
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Loss of all reports of one person.
+
+        Raises:
+            ParameterError: the number of records would be private, or missing values are dropped: whoever gets the
+                reports can count them.
+        """
+        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "reports can be counted by anyone who receives them, so the number of records cannot be private; "
+                "use `adjacency REPLACE`"
+            )
+        for column in self.rows.domain.columns:
+            check_missing(column, unit.adjacency)
+        return group_loss(self.oracle.loss, unit.max_rows_per_person)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """How many reports there are."""
+        return (len(sums),)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the description and of all rows; as secret as the data."""
+        return rows_digest("reports", plain_fields(self), sums)
+
+    def collect(self, sums: Int64, *, source: RandomWords) -> Int64:
+        """What the reports of all owners add up to, each drawn as its owner would.
+
+        Rows are numbered in a random order, so that what a participant is asked does not depend on the
+        order of a table.
+
+        Args:
+            sums: The rows, as their aggregate gives them.
+            source: The owners' random bits.
+
+        Returns:
+            Sums of the oracle's shape.
+        """
+        symbols = rounded(self.rows.domain, self.rows.values(sums), self.rounding, source=source)
+        order = np.argsort(source.words(2 * len(symbols)).view(np.uint64), kind="stable")
+        numbers = np.empty(len(symbols), dtype=np.int64)
+        numbers[order] = np.arange(len(symbols))
+        result = np.zeros(self.oracle.shape, dtype=np.int64)
+        for start in range(0, len(symbols), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            payloads = self.oracle.randomize(symbols[part], numbers[part], source=source)
+            assert bool(self.oracle.add(result, numbers[part], payloads).all())
+        return result

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,101 +14,15 @@ from ogive.accounting import group_loss, larger_loss, total_loss
 from ogive.columns import Binning
 from ogive.core.arrays import Int64
 from ogive.core.checks import whole
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, ClassBinning, Counted, GroupBinning, PersonShares, ValueCounts, read, write
-from ogive.strategies.base import Level, Pointwise, Strategy, moved_counts
+from ogive.strategies.base import Level, Strategy, moved_counts
 from ogive.strategies.counts import check_counted, counted_loss, counted_noise
 from ogive.strategies.people import CountedPeople
-
-
-def _check_size(strategy: Strategy | CountedPeople, bins: int) -> None:
-    """Refuse a strategy that is for another number of thresholds."""
-    if strategy.size != bins:
-        raise ParameterError(f"the strategy covers {strategy.size} points but the grid has {bins}")
-
-
-# --- One column
-
-
-@dataclass(frozen=True)
-class CurveQuery(base.Described, base.LinearQuery):
-    """Noisy measurements of the histogram of one column.
-
-    The pair (binning, strategy) is the *measurement*, priced once however often and at
-    whatever points it is opened. `points` restricts the answer to some 0-based points,
-    which only pointwise strategies (path noise) can do; None asks for the whole answer.
-    """
-
-    digested: ClassVar[str] = "curve"
-
-    binning: Binning
-    strategy: Strategy
-    points: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        _check_size(self.strategy, self.binning.grid.bins)
-        if self.points is not None and not isinstance(self.strategy, Pointwise):
-            raise ParameterError(
-                f"method {quoted(self.strategy.name)} cannot be opened at single points; use method 'path'"
-            )
-
-    @property
-    def method(self) -> str:
-        return self.strategy.name
-
-    @property
-    def aggregate(self) -> Binning:
-        return self.binning
-
-    @property
-    def measurement(self) -> tuple[Binning, Strategy]:
-        """Binning and strategy, which are priced and to which the noise of a release is bound."""
-        return self.binning, self.strategy
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        return self.strategy.levels
-
-    def price(self, unit: PrivacyUnit) -> Loss:
-        """Privacy loss of opening the measurement, all points included.
-
-        Raises:
-            ParameterError: missing values are dropped although the adjacency makes the number of
-                records public.
-        """
-        base.check_missing(self.binning, unit.adjacency)
-        return _loss(cast(Hashable, self.strategy), unit.adjacency, unit.max_rows_per_person)
-
-    def description(self) -> dict[str, Any]:
-        return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
-
-    def measure(self, sums: Int64) -> Int64:
-        """The exact integers that the query asks for, from a histogram of shape (N,)."""
-        if self.points is None:
-            return self.strategy.measure(sums)
-        assert isinstance(self.strategy, Pointwise)
-        return self.strategy.measure_at(sums, np.array(self.points, dtype=np.int64))
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """What the node noise adds to `measure`, same shape."""
-        strategy = self.strategy
-        if self.points is None:
-            return strategy.spread(base.draw(nodes, strategy.levels))
-        assert isinstance(strategy, Pointwise)
-        wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
-        levels = enumerate(strategy.levels)
-        return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
-
-
-@lru_cache(maxsize=16)
-def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
-    alone: Loss = strategy.loss(adjacency)
-    return group_loss(alone, rows)
-
 
 # --- One column in each of several classes or groups, priced together
 #
@@ -170,7 +82,7 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
     public_labels: bool = False
 
     def __post_init__(self) -> None:
-        _check_size(self.strategy, self.classes.shape[-1])
+        base.check_size(self.strategy, self.classes.shape[-1])
 
     @property
     def method(self) -> str:
@@ -256,7 +168,7 @@ class PeopleQuery(base.Described, base.CuratorQuery):
     strategy: CountedPeople
 
     def __post_init__(self) -> None:
-        _check_size(self.strategy, self.binning.grid.bins)
+        base.check_size(self.strategy, self.binning.grid.bins)
 
     @property
     def method(self) -> str:

@@ -391,8 +391,8 @@ def choose_by_walks(ranks: Ranks, costs: Costs, nodes: NodeNoise, start: int) ->
         result = costs.of(np.array([bins for bins, _, _ in proposed]))
         for row, (bins, chance, of) in enumerate(proposed, start):
             exponent = int(result[row - start]) / costs.law.scale
-            kept = partial(_kept, exponent, of << ONE, chance * walks.total)
-            if draws.decided(row, 2 * walks.quantiles, kept):
+            accepted = partial(_kept, exponent, of << ONE, chance * walks.total)
+            if draws.decided(row, 2 * walks.quantiles, accepted):
                 return bins
         start, rows = start + rows, min(2 * rows, _MOST_ROWS)
 
@@ -404,12 +404,12 @@ def _proposed(walks: Walks, draws: Draws, row: int) -> tuple[Int64, int, int]:
     results: list[tuple[int, int]] = []  # blocks, and how many quantiles are in each
     for number in range(walks.quantiles):
         upto, blocks, states = walks.options(number, state, run)
-        taken = draws.decided(row, number, partial(level_of, upto))
-        chance *= upto[taken] - (upto[taken - 1] if taken else 0)
+        decided = draws.decided(row, number, partial(level_of, upto))
+        chance *= upto[decided] - (upto[decided - 1] if decided else 0)
         of *= upto[-1]
-        state = states[taken]
-        run = run + 1 if results and results[-1][0] == blocks[taken] else 1
-        results[len(results) - (run > 1) :] = [(blocks[taken], run)]
+        state = states[decided]
+        run = run + 1 if results and results[-1][0] == blocks[decided] else 1
+        results[len(results) - (run > 1) :] = [(blocks[decided], run)]
     bins: list[int] = []
     for slot, (block, run) in enumerate(results, walks.quantiles):
         size = int(walks.blocks.size[block])
@@ -510,9 +510,9 @@ def choose_bins(ranks: Ranks, costs: Costs, nodes: NodeNoise) -> Int64:
         column = np.arange(quantiles)
         high, low = proposals.high[column, bins].max(axis=1), proposals.low[column, bins].max(axis=1)
         free = limit + costs.slope * np.minimum(np.maximum(high, low), proposals.reach)
-        kept = np.flatnonzero((np.diff(bins, axis=1) >= 0).all(axis=1) & (costs.slope * (high + low) <= free))
-        if kept.size:
-            for row in kept[costs.of(bins[kept]) <= free[kept]].tolist():
+        allowed = np.flatnonzero((np.diff(bins, axis=1) >= 0).all(axis=1) & (costs.slope * (high + low) <= free))
+        if allowed.size:
+            for row in allowed[costs.of(bins[allowed]) <= free[allowed]].tolist():
                 level = int(min(max(high[row], low[row]), proposals.reach))
                 holds = partial(proposals.table.holds, level)
                 if draws.decided(start + row, quantiles + 1, holds):

@@ -10,8 +10,7 @@ import numpy as np
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
 from ogive.core.arrays import Bool, Int64
-from ogive.core.checks import whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import plain_fields, whole
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise

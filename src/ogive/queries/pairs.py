@@ -13,8 +13,7 @@ import numpy as np
 
 from ogive.columns import Domain
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import Progress
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import Progress, plain_fields
 from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, separate
 from ogive.crypto.circuits.arithmetic import Number, less
 from ogive.crypto.circuits.circuit import Value

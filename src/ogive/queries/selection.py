@@ -132,8 +132,8 @@ class QuantileScore:
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
-        return told | ({"shift": self.shift} if self.shift else {})
+        data = {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
+        return data | ({"shift": self.shift} if self.shift else {})
 
 
 # --- The place of the largest noisy score

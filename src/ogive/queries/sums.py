@@ -11,8 +11,7 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Int64
-from ogive.core.checks import among, whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import among, plain_fields, whole
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise

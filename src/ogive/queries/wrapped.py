@@ -85,8 +85,8 @@ class SelectedQuery(base.CuratorQuery):
     @property
     def public_columns(self) -> tuple[str, ...]:
         """The columns of the condition, where they are public, and those of the query."""
-        asked = self.query.public_columns if isinstance(self.query, Publishing) else ()
-        return (*columns_of(self.where), *asked) if self.public else asked
+        columns = self.query.public_columns if isinstance(self.query, Publishing) else ()
+        return (*columns_of(self.where), *columns) if self.public else columns
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of the answer.
@@ -302,9 +302,11 @@ class GroupedQuery(base.CuratorQuery):
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The answers of all parts, one after the other, each with noise of its own; shape (sum of `sizes`,)."""
-        asked = [counts for part, counts in zip(self.parts, self.groups.split(sums), strict=True) if part is not None]
-        each = [None] * len(asked) if nodes is None else _of_parts(nodes, self.asked)
-        triples = zip(self.asked, asked, each, strict=True)
+        counts_of_parts = [
+            counts for part, counts in zip(self.parts, self.groups.split(sums), strict=True) if part is not None
+        ]
+        each = [None] * len(counts_of_parts) if nodes is None else _of_parts(nodes, self.asked)
+        triples = zip(self.asked, counts_of_parts, each, strict=True)
         return np.concatenate([part.answer(counts, own).ravel() for part, counts, own in triples])
 
 

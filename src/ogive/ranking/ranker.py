@@ -34,8 +34,7 @@ from ogive.ranking.gradient import (
     report_noise,
 )
 from ogive.ranking.rows import FEATURE_BITS, MOST_RECORDS, Ball, HeldRows, OwnedRows, read_features, read_labels
-from ogive.releasing.cautions import tell_unbooked
-from ogive.releasing.release import Payment, unit_of
+from ogive.releasing.release import Payment, tell_no_ledger, unit_of
 from ogive.trust.base import TrustModel
 from ogive.trust.table import Central, Clear, Local
 
@@ -190,7 +189,7 @@ def private_descent(
     def answered(weights: Float64, step: int) -> Float64:
         query = descent.query(weights, step, law)
         if reservation is not None:
-            reservation.bind(step, opening.context(query))
+            reservation.bind(step, opening.digest_of(query))
         return query.gradient(opening.answer(query).values, records)
 
     weights = descent.run(answered)
@@ -355,7 +354,7 @@ class PairwiseRanker:
                 source=SystemSource() if source is None else source,
             )
             if ledger is None and source is None and self.trust is not Local:
-                tell_unbooked()
+                tell_no_ledger()
         low, high = np.array(descent.ball.bounds).T
         self.coef_ = weights / ((high - low) / 2)
         self.intercept_ = -float(self.coef_ @ (low + (high - low) / 2))

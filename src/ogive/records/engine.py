@@ -117,14 +117,14 @@ def one_line(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except ENGINE_ERRORS as problem:
-        said = str(problem)
-        line = re.search(r"CSV Error on Line: (\d+)", said)
+        text = str(problem)
+        line = re.search(r"CSV Error on Line: (\d+)", text)
         where = f" on line {line[1]}" if line else ""
-        if "Expected Number of Columns" in said:
+        if "Expected Number of Columns" in text:
             message = f"{plain(path)} is not a well-formed table: another number of fields than in the header{where}"
-        elif "nvalid unicode" in said or "not utf-8" in said:
+        elif "nvalid unicode" in text or "not utf-8" in text:
             message = f"{plain(path)} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"
-        elif "quote" in said and "CSV Error" in said:
+        elif "quote" in text and "CSV Error" in text:
             message = f"{plain(path)} is not a well-formed table: a quote is missing or too many{where}"
         else:
             message = (

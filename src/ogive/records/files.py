@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from ogive.errors import DataError, plain, quoted
 from ogive.records import engine
-from ogive.records.arrow import (
+from ogive.records.cells import (
     KINDS,
     NOT_OF_ITS_KIND,
     NOTHING,
@@ -146,9 +146,9 @@ def _are_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 def first_row(table: Any, conditions: Mapping[str, str]) -> tuple[str, int] | None:
     """The first row of which one of several conditions holds, with the name of the condition."""
     fields = [f"field{place}" for place in range(len(conditions))]
-    asked = (f"({each}) AS {field}" for field, each in zip(fields, conditions.values(), strict=True))
+    columns = (f"({each}) AS {field}" for field, each in zip(fields, conditions.values(), strict=True))
     before = 0
-    for flags in engine.stream(table.project(", ".join(asked)), fields):
+    for flags in engine.stream(table.project(", ".join(columns)), fields):
         places = {name: each.index(True).as_py() for name, each in zip(conditions, flags, strict=True)}
         result = {name: place for name, place in places.items() if place >= 0}
         if result:
@@ -328,8 +328,8 @@ class CsvSource(Source):
         if not columns:
             return
         cells = [engine.name(self._name(column)) for column in columns]
-        asked = ", ".join(f"coalesce(bool_or(regexp_matches({cell}, {engine.text(_PADDED)})), false)" for cell in cells)
-        for column, padded in zip(columns, rows.aggregate(asked).fetchone(), strict=True):
+        tests = ", ".join(f"coalesce(bool_or(regexp_matches({cell}, {engine.text(_PADDED)})), false)" for cell in cells)
+        for column, padded in zip(columns, rows.aggregate(tests).fetchone(), strict=True):
             if padded:
                 tell_padded(column, self.name)
 
@@ -350,10 +350,10 @@ class CsvSource(Source):
             return set()
         cells = [engine.name(self._name(column)) for column in columns]
         fits = [f"bool_and(regexp_matches({cell}, {engine.text(_THOUSANDS)}))" for cell in cells]
-        asked = ", ".join(
+        tests = ", ".join(
             f"coalesce({each} FILTER (contains({cell}, '.')), false)" for each, cell in zip(fits, cells, strict=True)
         )
-        result = self._table().aggregate(asked).fetchone()
+        result = self._table().aggregate(tests).fetchone()
         return {column for column, thousands in zip(columns, result, strict=True) if thousands}
 
     def _mark(self, column: str, rows: Any) -> None:

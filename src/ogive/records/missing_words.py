@@ -10,9 +10,9 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ogive.columns.categories import BLANKS, TRUTH
 from ogive.columns.grids import Grid
@@ -89,9 +89,7 @@ class MissingWords:
         return value in self.whole_numbers or value in [word for word in self.named if not isinstance(word, str)]
 
     def digest(self, table: bytes) -> bytes:
-        """The digest of a table, which says what it means if words were named."""
-        if not self.named:
-            return table
+        """The digest of a table with these words, of which there are some."""
         named = json.dumps(sorted(map(str, self.named))).encode()
         return hashlib.sha256(b"ogive missing words 1\n" + table + named).digest()
 
@@ -159,24 +157,7 @@ def check_column(table: NamedTable, column: str) -> None:
         raise no_such_column(table, column)
 
 
-def check_columns_named(table: NamedTable, named: Mapping[str, Any]) -> None:
-    """Refuse parameters that name no column; says which names there are."""
-    left_out = [
-        parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
-    ]
-    if left_out:
-        many = "s" if len(left_out) > 1 else ""
-        raise ParameterError(
-            f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {_names_there(table)}"
-        )
-    for parameter, name in named.items():
-        names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
-        wrong = next((each for each in names if not isinstance(each, str)), None)
-        if wrong is not None:
-            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {_names_there(table)}")
-
-
-def _names_there(table: NamedTable) -> str:
+def names_there(table: NamedTable) -> str:
     """Which names there are, as a clause."""
     if table.has_names:
         return f"{plain(table.name)} has {names_shown(table.columns)}"

@@ -16,7 +16,7 @@ from ogive.columns.grids import MAX_WHOLE
 from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.core.arrays import Bool, UInt16, UInt64
 from ogive.errors import DataError, plain, quoted
-from ogive.records.arrow import (
+from ogive.records.cells import (
     LabelCells,
     as_truth,
     check_points,

@@ -24,7 +24,7 @@ from ogive.columns.categories import BLANKS
 from ogive.core.arrays import Bool, Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.records.arrow import is_text, kind_of, type_words, without_named, without_words
+from ogive.records.cells import is_text, kind_of, type_words, without_named, without_words
 from ogive.records.labels import where_known
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source

@@ -346,8 +346,8 @@ def _in_arrow_layout(values: Any) -> Any:
 
 def _nearest_floats(values: Any) -> Any:
     """Numbers that Arrow has no common type for, such as whole numbers from 2^64, as floats; None for other values."""
-    kept = [value for value in values if value is not None]
-    if not all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in kept):
+    present = [value for value in values if value is not None]
+    if not all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
         return None
     return pa.array([None if value is None else _nearest_float(value) for value in values], pa.float64())
 

@@ -23,7 +23,8 @@ from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
-from ogive.records.arrow import (
+from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, WaitingRows, add_shares
+from ogive.records.cells import (
     LabelCells,
     TextColumns,
     check_type,
@@ -33,12 +34,11 @@ from ogive.records.arrow import (
     label_codes,
     without_named,
 )
-from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, WaitingRows, add_shares
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
-from ogive.records.engines.opening import is_address, is_expression
+from ogive.records.engines.connections import is_address, is_expression
 from ogive.records.engines.table import EngineTable
 from ogive.records.labels import Columns, LabelCodes, declared_values
-from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, check_columns_named
+from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, names_there
 from ogive.records.parts import MOST_PARTS, FilteredSource, PartSource, deal
 from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows, smallest_hashes
 from ogive.records.sources import Source, memory_source
@@ -154,8 +154,8 @@ class Records:
         """Whether a column has missing values; false where it cannot be read, which a release then refuses."""
         try:
             cells = LabelCells(self._source, self._words)
-            kept = self._measured.type(name)
-            labels, has_numbers = content_kind(kept) in ("text", "truth values"), kind_of(kept) is not None
+            kind = self._measured.type(name)
+            labels, has_numbers = content_kind(kind) in ("text", "truth values"), kind_of(kind) is not None
             for (array,) in self._source.batches((name,)):
                 if not labels and has_numbers:
                     missing = np.isnan(self._numbers(Binning(name, _ANY), array)).any()
@@ -176,7 +176,22 @@ class Records:
         Raises:
             ParameterError: a parameter was left out, or is no name.
         """
-        check_columns_named(self._table, named)
+        left_out = [
+            parameter
+            for parameter, name in named.items()
+            if name is None or (isinstance(name, tuple | list) and not name)
+        ]
+        if left_out:
+            many = "s" if len(left_out) > 1 else ""
+            listed = " and ".join(f"`{each}=`" for each in left_out)
+            raise ParameterError(f"name the column{many} with {listed}; {names_there(self._table)}")
+        for parameter, name in named.items():
+            names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
+            wrong = next((each for each in names if not isinstance(each, str)), None)
+            if wrong is not None:
+                raise ParameterError(
+                    f"`{parameter}` must be a column's name, got {quoted(wrong)}; {names_there(self._table)}"
+                )
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse columns that are not there; says which there are.
@@ -254,9 +269,9 @@ class Records:
         return self._with(person, max_rows_per_person, chosen, of_party=self._of_party)
 
     def _with(self, person: str | None, max_rows_per_person: int, row_choice: str, *, of_party: bool) -> Records:
-        made = Records(self._table, of_party=of_party, words=self._words)
-        made.person, made.max_rows_per_person, made.row_choice = person, max_rows_per_person, row_choice
-        return made
+        result = Records(self._table, of_party=of_party, words=self._words)
+        result.person, result.max_rows_per_person, result.row_choice = person, max_rows_per_person, row_choice
+        return result
 
     def person_hashes(self, person: str, *, key: bytes, count: int) -> UInt64:
         """The smallest keyed hashes of all persons; how many of them two tables share says how many persons they share.
@@ -284,7 +299,8 @@ class Records:
         Raises:
             DataError: the data cannot be read.
         """
-        return self._words.digest(self._table.digest())
+        digest = self._table.digest()
+        return self._words.digest(digest) if self._words.named else digest
 
     def aggregate(self, aggregate: Aggregate) -> Int64:
         """The exact integers that a query needs, in one pass; with bounded memory, but for one byte a row of persons.
@@ -375,8 +391,8 @@ class Records:
             chosen = self._table.filtered(aggregate.where, self._words)
         else:
             chosen = FilteredSource(self._table, aggregate.where, self._words)
-        made = Records(chosen, of_party=self._of_party, words=self._words)
-        return made._with(self.person, self.max_rows_per_person, self.row_choice, of_party=self._of_party)
+        result = Records(chosen, of_party=self._of_party, words=self._words)
+        return result._with(self.person, self.max_rows_per_person, self.row_choice, of_party=self._of_party)
 
     def _shares(self, aggregate: PersonShares, columns: Sequence[ReadColumn]) -> Int64:
         """Units of people per bin."""
@@ -450,7 +466,7 @@ class Records:
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
         declared = [(each.column, declared_values(each)) for each in columns if not isinstance(each, Binning)]
         written = {name for name, values in declared if any(value in self._words for value in values)}
-        kept = {name for name, values in declared if any(map(self._words.marks, values))}
+        plain_words = {name for name, values in declared if any(map(self._words.marks, values))}
         rows = 0
         cells = LabelCells(self._source, self._words)
         persons = None if person is None else PersonCodes(person, self._table.type(person))
@@ -464,7 +480,7 @@ class Records:
                 else label_codes(
                     batch[column.column]
                     if column.column in written
-                    else cells.labels(column.column, batch[column.column], keep=column.column in kept),
+                    else cells.labels(column.column, batch[column.column], keep=column.column in plain_words),
                     labels[column.column],
                 )
                 for column in columns

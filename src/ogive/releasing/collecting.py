@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ogive.columns.grids import Grid
-from ogive.core.checks import among, whole
-from ogive.core.parameters import completed
+from ogive.core.checks import among, completed, whole
 from ogive.errors import ParameterError, PeerError, UnsupportedError, plain
 from ogive.local.collection import Collection
 from ogive.local.description import Description
@@ -30,9 +29,9 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     given = data.get("name") if isinstance(data, dict) else None
     known = {kind.name: kind for kind in COMMANDED.values() if kind.owners}
     name = among(given, "a described statistic", known)
-    made: Any = known[name].statistic
-    if hasattr(made, "from_dict"):
-        rebuilt: Statistic[Any] = made.from_dict(data)
+    question: Any = known[name].statistic
+    if hasattr(question, "from_dict"):
+        rebuilt: Statistic[Any] = question.from_dict(data)
         return rebuilt
     fields = {str(key): value for key, value in data.items() if key != "name"}
     if fields.get("grid") is not None:
@@ -46,7 +45,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
         if isinstance(fields.get(field), list):
             fields[field] = tuple(fields[field])
     try:
-        result: Statistic[Any] = made(**completed(made, fields))
+        result: Statistic[Any] = question(**completed(question, fields))
     except TypeError:
         raise ParameterError(f"a described {name} lacks a field, or has one that there is not") from None
     return result

@@ -169,7 +169,7 @@ class PointwiseCurve:
             adjacency = Adjacency(data["adjacency"])
             privacy = privacy_from_dict(data["privacy"])
             secret, mark = bytes.fromhex(data["secret"]), bytes.fromhex(data["mark"])
-            asked = _checked(data["asked"], binning.grid)
+            stored = _checked(data["asked"], binning.grid)
         except OSError as problem:
             raise DataError(f"cannot read {plain(path)}: {os.strerror(problem.errno or 0)}") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
@@ -177,15 +177,15 @@ class PointwiseCurve:
                 raise
             raise DataError(f"{plain(path)} is not the state of a pointwise release, or is damaged") from None
         opening = trust.resume(adjacency, secret=secret)
-        if not hmac.compare_digest(mark, _mark(opening.context(query), privacy, secret)):
+        if not hmac.compare_digest(mark, _mark(opening.digest_of(query), privacy, secret)):
             raise ReleaseMismatchError(
                 f"{plain(path)} belongs to a release of other records, grid, strategy or price; open a new release "
                 "for these"
             )
         curve = cls(query, opening, privacy, adjacency, state=path)
-        curve._asked = asked
+        curve._asked = stored
         # in the same order, before anything else is asked
-        for points in asked:
+        for points in stored:
             opening.answer(curve._opened(points))
         return curve
 
@@ -219,7 +219,7 @@ class PointwiseCurve:
             "adjacency": self.adjacency.value,
             "privacy": self.privacy.to_dict(),
             "secret": self._opening.secret.hex(),
-            "mark": _mark(self._opening.context(self._query), self.privacy, self._opening.secret).hex(),
+            "mark": _mark(self._opening.digest_of(self._query), self.privacy, self._opening.secret).hex(),
             "asked": self._asked,
         }
 
@@ -394,16 +394,16 @@ def _mark(context: bytes, privacy: Privacy, secret: bytes) -> bytes:
     return hmac.new(secret, context + json.dumps(privacy.to_dict(), sort_keys=True).encode(), hashlib.sha256).digest()
 
 
-def _checked(asked: Any, grid: Grid) -> list[list[int]]:
+def _checked(numbers: Any, grid: Grid) -> list[list[int]]:
     """The points of a state file, checked."""
-    if not isinstance(asked, list):
+    if not isinstance(numbers, list):
         raise ValueError
-    for points in asked:
+    for points in numbers:
         if not isinstance(points, list) or any(type(point) is not int for point in points):
             raise ValueError
         if points != sorted(set(points)) or (points and not 0 <= points[0] <= points[-1] < grid.bins):
             raise ValueError
-    return asked
+    return numbers
 
 
 def _asked(path: Path) -> object:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
+import math
 import secrets
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.columns import Binning
-from ogive.core.parameters import written_fields
+from ogive.columns import Binning, Schema
+from ogive.core.checks import written_fields
 from ogive.errors import (
     BudgetError,
     DataError,
+    NoiseWarning,
     OgiveError,
     ParameterError,
     ReleaseMismatchError,
@@ -22,6 +26,7 @@ from ogive.errors import (
     quoted,
 )
 from ogive.ledger.entries import plain_text
+from ogive.local.oracles import RandomizedResponse
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
@@ -33,15 +38,33 @@ from ogive.privacy import (
     Privacy,
     PrivacyUnit,
     PureDP,
+    ZeroConcentratedDP,
     check_adjacency,
     check_columns,
     check_privacy,
 )
 from ogive.provenance import Provenance, add_seen, check_batch_name
-from ogive.queries import Answer, LinearQuery, Query, undeclared
-from ogive.records.missing_words import NaValues
-from ogive.releasing import cautions
+from ogive.queries import (
+    Answer,
+    CellsQuery,
+    ClassCurvesQuery,
+    CurveQuery,
+    GroupBinning,
+    GroupedQuery,
+    KernelQuery,
+    LinearGroupsQuery,
+    LinearQuery,
+    MomentsQuery,
+    Query,
+    ReportsQuery,
+    undeclared,
+)
+from ogive.queries.histograms import ThresholdQuery
+from ogive.queries.wrapped import LinearSelectedQuery, SelectedQuery
 from ogive.statistics.base import (
+    OF_BOUNDS,
+    OF_COUNT,
+    OF_RANGE,
     OF_RECORDS,
     Estimate,
     EstimateT,
@@ -54,7 +77,7 @@ from ogive.statistics.base import (
     settled,
 )
 from ogive.statistics.kinds import read_recorded
-from ogive.trust import Simulation, TrustOf
+from ogive.strategies.base import LOUD, noise_share
 from ogive.trust.base import Opening, TrustModel, check_trust
 
 if TYPE_CHECKING:
@@ -124,27 +147,27 @@ def release(
     statistic = settled(completed(statistic, trust.schema), unit)
     inner: Any = innermost(statistic)
     if getattr(inner, "left_out", None):
-        cautions.tell_left_out(inner.left_out, trust.schema)
+        tell_left_out(inner.left_out, trust.schema)
     account = ledger if trust.private else None
-    asked = {} if account is None else describe(statistic)
-    books = Payment(account, asked, inner.name, privacy, unit, trust, batch=named)
-    stored = books.stored()
+    described = {} if account is None else describe(statistic)
+    payment = Payment(account, described, inner.name, privacy, unit, trust, batch=named)
+    stored = payment.stored()
     if stored is not None:
-        return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
+        return cast(EstimateT, _named(read_recorded(stored), named, payment.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-    told = trust.private and source is None
-    if told:
-        cautions.tell_weak(privacy)
-    count = trust.count if told and adjacency is Adjacency.REPLACE else _unknown
-    holder = _Paying(books, opening, count, getattr(inner, "noise_beside", OF_RECORDS))
+    warns = trust.private and source is None
+    if warns:
+        tell_weak(privacy)
+    count = trust.count if warns and adjacency is Adjacency.REPLACE else _unknown
+    holder = _Paying(payment, opening, count, getattr(inner, "noise_beside", OF_RECORDS))
     terms = Terms(
         privacy,
         unit,
         trust.refusal,
         count=trust.count,
         preflight=holder.check,
-        announce=books.announce,
-        one_loss_type=books.paying,
+        announce=payment.announce,
+        one_loss_type=payment.paying,
         private=trust.private,
         adding=trust.adding,
         honest=trust.honest,
@@ -156,7 +179,7 @@ def release(
     except (DataError, ParameterError) as problem:
         raise unmet(statistic, trust, terms) or problem from None
     provenance = Provenance(
-        release_id=books.release_id,
+        release_id=payment.release_id,
         statistic=inner.name,
         method="+".join(dict.fromkeys(query.method for query in done.queries)),
         privacy=privacy if trust.private else None,
@@ -170,37 +193,16 @@ def release(
         row_choice=unit.row_choice,
         public=unit.public,
         batch=named,
-        account=books.mark,
+        account=payment.mark,
         where=None if (where := getattr(statistic, "where", None)) is None else str(where),
     )
-    result = books.publish(done.estimate.with_provenance(provenance))
-    warning = cautions.after(result, terms.records) if told and not holder.warned else None
+    result = payment.record(done.estimate.with_provenance(provenance))
+    warning = warning_after(result, terms.records) if warns and not holder.warned else None
     if warning is not None:
         warnings.warn(warning, stacklevel=4)
-    if told and ledger is None and trust.name not in _OWNERS:
-        cautions.tell_unbooked()
+    if warns and ledger is None and trust.name != "local":  # each owner's reports are that owner's to add up
+        tell_no_ledger()
     return cast(EstimateT, result)
-
-
-def on_columns(
-    statistic: Statistic[EstimateT],
-    table: Mapping[str, Any],
-    privacy: Privacy | None,
-    adjacency: Adjacency,
-    trust: TrustOf,
-    source: RandomSource | None,
-    na_values: NaValues,
-    *,
-    batch: str | None = None,
-    public: Sequence[str] = (),
-) -> EstimateT:
-    """One release of arrays by name, whoever would hold them."""
-    from ogive.records import Records  # a device that uploads has no library of tables
-
-    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
-    return release(
-        statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public or None, source=source
-    )
 
 
 def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveError | None:
@@ -210,10 +212,6 @@ def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveEr
     return None if schema is None else inner.unmet(terms, schema)
 
 
-_OWNERS = ("local",)
-"""Trust models whose records never meet: each owner's reports are that owner's to add up."""
-
-
 def _unknown() -> None:
     """How many records there are, where that is private."""
 
@@ -221,8 +219,8 @@ def _unknown() -> None:
 class _Paying:
     """Who holds the records of a release: what it answers was paid for before."""
 
-    def __init__(self, books: Payment, opening: Opening[Any], count: Callable[[], int | None], beside: str) -> None:
-        self._books = books
+    def __init__(self, payment: Payment, opening: Opening[Any], count: Callable[[], int | None], beside: str) -> None:
+        self._payment = payment
         self._count = count
         self._beside = beside
         self.opening = opening
@@ -231,19 +229,19 @@ class _Paying:
 
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
-        if self._books.paying:
-            self.opening.context(query)
+        if self._payment.paying:
+            self.opening.digest_of(query)
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
-        silent = self.warned or (bool(self._chosen) and cautions.concerns(query, self._chosen))
-        warning = None if silent else cautions.before(query, self._count(), self._beside)
-        self._chosen |= cautions.chosen(query)
+        silent = self.warned or (bool(self._chosen) and concerns(query, self._chosen))
+        warning = None if silent else warning_before(query, self._count(), self._beside)
+        self._chosen |= selected_grids(query)
         if warning is not None:
             self.warned = True
-            self.opening.context(query)  # what is wrong with the records is said first, and alone
+            self.opening.digest_of(query)  # what is wrong with the records is said first, and alone
             warnings.warn(warning, stacklevel=5)
-        self.opening = self._books.pay(loss, query, self.opening)
+        self.opening = self._payment.pay(loss, query, self.opening)
 
     def answer(self, query: Query) -> Answer:
         return self.opening.answer(query)
@@ -279,30 +277,30 @@ def _check_records(account: Account, question: dict[str, Any], held: str) -> Non
         return
     public = plain_text(question | {"records": None})
     for entry in account.history:
-        asked = entry.question
-        others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
-        if others and plain_text(asked | {"records": None}) == public:
+        earlier = entry.question
+        others = entry.part == account.part_name and earlier.get("records") not in (None, question["records"])
+        if others and plain_text(earlier | {"records": None}) == public:
             raise ReleaseMismatchError(
                 f"this question was asked of other {held} before; if these belong to another round, give the round a "
                 "public name, for example `batch='second'`"
             )
 
 
-def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict[str, Any]:
+def _with_records(account: Account, question: dict[str, Any], mark: str) -> dict[str, Any]:
     """A question with the keyed digest of the records, where whoever opened the account did not say what the data are.
 
     Without it a stored answer about some records would be given for any others. The question stays as it is where the
     ledger has the fingerprint of these very records, and where an earlier version asked it, which kept no digest.
     """
-    kept, asked = account.asked()
-    result = {plain_text(each | {"records": None}): each.get("records") for each in asked}
-    before = result.get(plain_text(question | {"records": None}), mark)
-    if before not in (None, mark) or (before is None and kept not in (None, mark)):
+    fingerprint, questions = account.asked()
+    marks = {plain_text(each | {"records": None}): each.get("records") for each in questions}
+    before = marks.get(plain_text(question | {"records": None}), mark)
+    if before not in (None, mark) or (before is None and fingerprint not in (None, mark)):
         raise ReleaseMismatchError(
             "this question was asked of other records before; if these are newer records of the same people, open "
             "the account with `updated=True`, and the release is paid again; use another account for other people"
         )
-    return question if before is None or kept == mark else {**question, "records": mark}
+    return question if before is None or fingerprint == mark else {**question, "records": mark}
 
 
 def unit_of(
@@ -321,7 +319,7 @@ class Payment:
     def __init__(
         self,
         account: Account | None,
-        asked: dict[str, Any],
+        statistic: dict[str, Any],
         name: str,
         privacy: Privacy,
         unit: PrivacyUnit,
@@ -331,7 +329,7 @@ class Payment:
     ) -> None:
         self._account = account
         self.paying = account is not None
-        self._asked = asked
+        self._statistic = statistic
         self._batch = batch
         self._name = name
         self._privacy = privacy
@@ -349,7 +347,7 @@ class Payment:
         account.check_unit(self._unit)
         trust = self._trust
         question: dict[str, Any] = {
-            "statistic": self._asked,
+            "statistic": self._statistic,
             "privacy": self._privacy.to_dict(),
             "unit": self._unit.to_dict(),
             "trust": trust.name,
@@ -362,7 +360,7 @@ class Payment:
             return question
         mark = account.fingerprint(digest)
         if not trust.digest_in_question:
-            return _tell_records(account, question, mark)
+            return _with_records(account, question, mark)
         question |= {"batch": self._batch, "records": mark}
         _check_records(account, question, trust.holds)
         return question
@@ -389,7 +387,7 @@ class Payment:
         """Make the spend durable before the noise of a measurement is drawn."""
         if self._account is None:
             return opening
-        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
+        context = opening.digest_of(query)  # reads the records: what is wrong with them is found before the spend
         charge = charge_for(self._privacy, loss, query, announced=self._announced, before=self._charged)
         self._charged = charge
         if self._reservation is None:
@@ -402,7 +400,7 @@ class Payment:
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
-                context = opening.context(query)
+                context = opening.digest_of(query)
         else:
             self._reservation.charge(charge)
         self._reservation.bind(self._bound, context)
@@ -414,11 +412,11 @@ class Payment:
         if account.begin is None:
             return account
         account.check_affordable(charge)
-        made = account.begin()
-        self.question = self._question_to(made)
-        return made
+        begun = account.begin()
+        self.question = self._question_to(begun)
+        return begun
 
-    def publish(self, estimate: Estimate) -> Estimate:
+    def record(self, estimate: Estimate) -> Estimate:
         """Record the answer; where another process was first, take its answer, which has the same noise."""
         if self._reservation is None:
             return estimate
@@ -537,3 +535,196 @@ def charge_for(
         return loss if isinstance(query, LinearQuery) else gaussian_rho(privacy)
     earlier = as_concentrated(before) if isinstance(before, PureDP) else loss
     return max(earlier, loss, key=lambda each: each.rho)
+
+
+# --- Cautions about a release that is in no ledger, that noise hides, or that protects little; none is refused for that
+#
+# Cautions before the spend follow from public numbers alone. Where the number of records is private, whether noise
+# drowns them is private too until it is released, so the caution can follow only the release.
+
+NO_LEDGER = (
+    "ogive: this release is in no ledger, so nothing adds up the privacy cost of several releases of the same records"
+)
+
+LARGEST_EPSILON, LARGEST_RHO = 10, 50
+"""Above these a guarantee says little of one person. Pure epsilon = 10 implies rho = 50."""
+
+_LOGGER = logging.getLogger("ogive.cautions")
+
+
+class _Warned:
+    """The cautions that this process has given."""
+
+    without_ledger = False
+    weak = False
+
+
+def tell_no_ledger() -> None:
+    """Say once in a process, by the logger `ogive.cautions`, that a release is in no ledger."""
+    if not _Warned.without_ledger:
+        _Warned.without_ledger = True
+        _LOGGER.warning(NO_LEDGER)
+
+
+def tell_weak(privacy: Privacy) -> None:
+    """Say once in a process, by the same logger, that so large a guarantee protects little, before it is spent."""
+    largest = f"epsilon = {LARGEST_EPSILON}"
+    if isinstance(privacy, ZeroConcentratedDP):
+        large, largest = privacy.rho > LARGEST_RHO, f"rho = {LARGEST_RHO}, which {largest} implies"
+    else:
+        large = privacy.epsilon > LARGEST_EPSILON
+    if large and not _Warned.weak:
+        _Warned.weak = True
+        _LOGGER.warning(
+            "ogive: %s protects little: already at %s, whoever thinks two answers equally likely may be 99.995 %% sure "
+            "of one after the release",
+            privacy,
+            largest,
+        )
+
+
+def tell_left_out(left_out: Mapping[str, str], schema: Callable[[], Schema | None]) -> None:
+    """Say by the same logger which columns of a table a statistic leaves out, and why, before anything is spent."""
+    known = schema()
+    for name, reason in left_out.items():
+        if known is not None and known.kind(name) == "text":
+            reason = known.number_remedy(name) or reason
+        _LOGGER.warning("ogive: %s: not described, since %s", name, reason)
+
+
+def no_ledger_wanted() -> None:
+    """Give no caution about releases that are in no ledger, since none is wanted."""
+    _Warned.without_ledger = True
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """How large noise is, and beside what."""
+
+    share: float
+    beside: str = OF_RECORDS
+
+
+_NO_NOISE = _Noise(0.0)
+
+
+def warning_before(query: Query, records: int | None, beside: str = OF_RECORDS) -> NoiseWarning | None:
+    """A warning of a measurement whose noise will hide what it is for; None where it will not."""
+    noise = _NO_NOISE if records is None else _noise(query, float(max(records, 1)))
+    if noise.share < LOUD:
+        return None
+    words = beside if noise.beside == OF_RECORDS else noise.beside
+    return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
+
+
+def selected_grids(query: Query) -> frozenset[Binning]:
+    """The grids on which a query selects quantiles. What is asked of them afterwards is how sure these are.
+
+    Noise of that makes intervals wider, and hides no quantile.
+    """
+    return frozenset(each.binning for each in _inner(query) if getattr(each, "selects", False))
+
+
+def concerns(query: Query, grids: Set[Binning]) -> bool:
+    """Whether a query is one of such grids."""
+    return any(getattr(each, "binning", None) in grids for each in _inner(query))
+
+
+def _inner(query: Any) -> Iterator[Any]:
+    """The queries within conditions and of groups, to one who sees all records or of parties who add up."""
+    if isinstance(query, LinearSelectedQuery):
+        query = query.selected
+    elif isinstance(query, LinearGroupsQuery):
+        query = query.joined
+    if isinstance(query, SelectedQuery):
+        yield from _inner(query.query)
+    elif isinstance(query, ClassCurvesQuery) and isinstance(query.classes, GroupBinning):
+        yield CurveQuery(query.classes.values, query.strategy)
+    elif isinstance(query, GroupedQuery):
+        for part in query.asked:
+            yield from _inner(part)
+    else:
+        yield query
+
+
+def warning_after(estimate: Any, records: int | None) -> NoiseWarning | None:
+    """A warning of a release whose noise hides what it tells, which was not known before; None where it does not."""
+    share = estimate.noise_share()
+    if share < LOUD:
+        return None
+    why = "the number of records is private" if records is None else "it followed from noisy answers"
+    noise = f"{_loud(share, estimate.noise_beside, 'is')}{estimate.noise_hides}"
+    return NoiseWarning(f"{noise}; {why}, so this was not known before the spend")
+
+
+def _noise(query: Query, records: float) -> _Noise:
+    """The noise of what is measured; nothing where it is not known before the answer."""
+    if isinstance(query, LinearSelectedQuery):
+        query = query.selected
+    if isinstance(query, SelectedQuery):
+        return _noise(query.query, records)  # at most all records satisfy the condition
+    if isinstance(query, LinearGroupsQuery):
+        query = query.joined
+    if isinstance(query, GroupedQuery):
+        # not all groups have more than an even part of the records
+        return min((_noise(part, records / len(query.parts)) for part in query.asked), key=lambda noise: noise.share)
+    if isinstance(query, MomentsQuery):
+        return _noise_of_sum(query, records)
+    if isinstance(query, CellsQuery):
+        # of the records in half of all cells, as of a curve at a threshold in the middle
+        share = math.sqrt(query.cells.domain.size / 2) * _deviation(query.law.variance, query.bits) / records
+        return _Noise(share, OF_COUNT)
+    if isinstance(query, KernelQuery):
+        return _noise_of_means(query, records)
+    if isinstance(query, ReportsQuery):
+        return _noise_of_reports(query, records)
+    if isinstance(query, ThresholdQuery):
+        # thresholds of later rounds, and what lies between them, halve the error at most
+        return _Noise(_deviation(query.law.variance, query.bits) / (2 * records))
+    strategy = getattr(query, "strategy", None)
+    if strategy is None:
+        return _NO_NOISE
+    # of classes or groups, not all have more than an even part of the records
+    curves = max(1, len(query.levels) // max(1, len(strategy.levels)))
+    return _Noise(noise_share(strategy, records / curves, total_known=True))
+
+
+def _noise_of_sum(query: MomentsQuery, records: float) -> _Noise:
+    """Of a sum of places, as a share of the most that they can add up to: of two places the number of records."""
+    weights = query.weights
+    if not weights.slope:
+        return _NO_NOISE
+    share = _deviation(query.law.variance, query.bits) / (weights.slope * query.last * records)
+    return _Noise(share, OF_COUNT if query.last == 1 else OF_BOUNDS)
+
+
+def _noise_of_means(query: KernelQuery, records: float) -> _Noise:
+    """Of the noisiest mean of a kernel, as a share of its range; there are most pairs where classes are even."""
+    reach = records / max(2, query.samples)
+    scales = [records if query.counted and number == 1 else reach for number in range(len(query.laws))]
+    return _Noise(
+        max(_deviation(law.variance, query.bits) / scale for law, scale in zip(query.laws, scales, strict=True)),
+        OF_RANGE,
+    )
+
+
+def _noise_of_reports(query: ReportsQuery, records: float) -> _Noise:
+    """Of reports of one of two places; how other reports are read, and with what error, depends on the statistic."""
+    oracle = query.oracle
+    if not isinstance(oracle, RandomizedResponse) or oracle.size != 2:
+        return _NO_NOISE
+    keep = float(oracle.keep)
+    other = (1 - keep) / 2
+    return _Noise(
+        math.sqrt(other * (1 - other) / records) / keep, OF_BOUNDS if query.rounding == "randomized" else OF_COUNT
+    )
+
+
+def _deviation(variance: Fraction | float, bits: int) -> float:
+    return math.ldexp(math.sqrt(variance), -bits)
+
+
+def _loud(share: float, beside: str, verb: str) -> str:
+    if share == float("inf"):
+        return f"noise {verb} as large as the records, of which it leaves none, so that this release says nothing"
+    return f"noise {verb} {share:.2g} {beside}, so that this release says little or nothing"

@@ -13,7 +13,7 @@ from ogive.accounting.losses import rounded_up
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
-from ogive.releasing.session.statement import hidden
+from ogive.releasing.accounts import hidden
 from ogive.showing import words
 from ogive.showing.chart import BarChart, draw, key
 from ogive.showing.parts import Html, Row, card, figure, say, strong, table, tag

@@ -7,11 +7,11 @@ from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
 from .crosstab.statistic import Crosstab as Crosstab
 from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf
-from .every import STATISTICS as STATISTICS
 from .group_auc.statistic import GroupAuc as GroupAuc
 from .groups.statistic import Grouped as Grouped
 from .groups.subset import Subset as Subset
 from .histogram.statistic import Histogram as Histogram
+from .kinds import STATISTICS as STATISTICS
 from .labels.statistic import Labels as Labels
 from .quantiles.statistic import Quantiles as Quantiles
 from .roc.statistic import Roc as Roc

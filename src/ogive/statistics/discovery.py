@@ -37,8 +37,8 @@ class Discovered:
 
     def most(self, number: int) -> tuple[LabelValue, ...]:
         """The values in their order; of more than so many those with the largest counts."""
-        kept = set(sorted(self.counts, key=lambda value: -self.counts[value])[:number])
-        return tuple(value for value in self.counts if value in kept)
+        most_frequent = set(sorted(self.counts, key=lambda value: -self.counts[value])[:number])
+        return tuple(value for value in self.counts if value in most_frequent)
 
 
 def shown_interval(law: DiscreteLaplace, threshold: int, count: int, confidence_level: float) -> tuple[int, int]:

@@ -6,18 +6,78 @@ Modules are imported when something of theirs is used, so that one statistic doe
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ForwardRef, cast
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, ForwardRef, Literal, cast, overload
 
+from ogive.core.checks import entries
 from ogive.errors import DataError, LedgerError, ParameterError, plain
 
 if TYPE_CHECKING:
-    from ogive.statistics.base import Estimate, Statistic
-    from ogive.statistics.options import Command
+    from ogive.columns import LabelValue
+    from ogive.statistics.base import Estimate, EstimateT, Statistic, Where
     from ogive.statistics.prediction import Prediction
+
+
+def nothing_wrong(given: Mapping[str, Any], trust: str) -> None:
+    """Default check of commands: all options go together."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An option of the command that says how `--plot` draws.
+
+    Fields:
+        option: Its name.
+        help: What it does.
+        drawn: What the estimate's `plot` is given for it.
+        check: Refuses it beside other options, by their fields' names, before anything is spent.
+    """
+
+    option: str
+    help: str
+    drawn: Mapping[str, Any]
+    check: Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the command line cannot read off the fields of a statistic.
+
+    Fields:
+        names: The options of fields that are called otherwise there.
+        negative: Options that say no, by the names of fields that are None, True or False.
+        help: Help where the field's documentation speaks of Python.
+        owner_help: The same where owners are asked.
+        groups: Headings under which fields stand.
+        check: Refuses options that a plan takes and a release does not, by their fields' names, with the trust model's.
+        table: The estimate as text.
+        picture: An option that says how `--plot` draws.
+        owners: The words of fields that are left where owners are asked by `ogive local describe`, none where a field
+            means nothing there; the first is the default if the field's own is not among them. None where owners cannot
+            be asked.
+        compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
+            estimates have no number.
+        readings: Whether its estimate is a ROC curve, parts of which are read.
+        example: Fields of a well-formed question, besides its columns, where these have no defaults; for tests.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    negative: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    owner_help: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Any], str], None] = nothing_wrong
+    table: Callable[[Any], str] = str
+    picture: Picture | None = None
+    owners: Mapping[str, tuple[str, ...]] | None = None
+    compared: Literal["number", "quantile"] | None = None
+    readings: bool = False
+    example: Mapping[str, Any] = field(default_factory=dict)
 
 
 def has_default(field: dataclasses.Field[Any]) -> bool:
@@ -79,8 +139,6 @@ class Kind:
     @property
     def command_options(self) -> Command:
         """`COMMAND` beside its question, or `NAME_COMMAND`: what the command line cannot derive from the fields."""
-        from ogive.statistics.options import Command
-
         module = self.room("statistic")
         own = getattr(module, f"{self.name.upper()}_COMMAND", None) or getattr(module, "COMMAND", None)
         return cast("Command", own or Command())
@@ -100,7 +158,7 @@ class Kind:
     def asks(self) -> frozenset[str]:
         """The kinds of query that it may ask, whatever its method; a trust model that serves none cannot release it."""
         more = {"reports": self.owners, "pairs": self.people}
-        return frozenset({"linear", "curator", *(kind for kind, asked in more.items() if asked)})
+        return frozenset({"linear", "curator", *(kind for kind, serves in more.items() if serves)})
 
     @property
     def prediction(self) -> type[Prediction]:
@@ -211,8 +269,13 @@ def called_otherwise(name: str) -> str:
     return "" if kind is None else f"; what the command ogive {name} does is done by {kind.function}"
 
 
-def all_statistics() -> tuple[type[Statistic[Any]], ...]:
-    """The classes of all questions."""
+STATISTICS: tuple[type[Statistic[Any]], ...]
+"""The classes of all questions: what can be asked of records. This imports every statistic."""
+
+
+def __getattr__(name: str) -> object:
+    if name != "STATISTICS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return tuple(kind.statistic for kind in KINDS)
 
 
@@ -251,3 +314,91 @@ def read_recorded(data: Any) -> Estimate:
             f"the ledger is damaged: a recorded answer cannot be read: {plain(problem)}; "
             "restore the ledger from a backup"
         ) from None
+
+
+# --- Functions and verbs of statistics that have none of their own, made of the fields of their questions
+#
+# A field without a default is a column: the function takes an array for it, the verb its name. The fields of the
+# statistic's `TypedDict` are options.
+
+Arguments = Mapping[str, Any]
+
+
+def call_of(
+    kind: Kind,
+    release: Callable[[Arguments, Arguments, Arguments], Estimate],
+    own: Mapping[str, tuple[Any, str]],
+    *,
+    first: tuple[str, ...] = (),
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[..., Estimate]:
+    """A function with a signature and documentation from the fields of the kind's question."""
+    columns = _columns(kind)
+    if len(columns) > 1:
+        called = {}  # of several columns each keeps its name
+    usual = inspect.Parameter.empty if not first else None
+    signature = inspect.Signature(
+        [
+            *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in first),
+            *(
+                inspect.Parameter(called.get(name, name), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual)
+                for name in columns
+            ),
+            *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=own[name][0]) for name in own),
+            inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD),
+        ]
+    )
+
+    def call(*arguments: Any, **given: Any) -> Estimate:
+        bound = signature.bind(*arguments, **given)
+        bound.apply_defaults()
+        held = bound.arguments
+        return release(
+            {name: held[called.get(name, name)] for name in columns},
+            held["options"],
+            {name: held[name] for name in (*first, *own)},
+        )
+
+    from ogive.statistics.base import takes_options_of  # which loads what answers queries
+
+    known = [(called.get(name, name), text) for name, text in columns.items()]
+    lines = [f"    {name}: {text}" for name, text in [*known, *((name, own[name][1]) for name in own)]]
+    call.__doc__ = "\n".join([f"Release {kind.summary}.", "", "Args:", *lines])
+    call.__name__ = kind.function
+    cast(Any, call).__signature__ = signature
+    return takes_options_of(kind.statistic, kind.options)(call)
+
+
+def _columns(kind: Kind) -> dict[str, str]:
+    """The fields that are columns, and what the documentation of the statistic says of them."""
+    fields = dataclasses.fields(cast(Any, kind.statistic))
+    known = entries(inspect.cleandoc(kind.statistic.__doc__ or ""), "Fields")
+    texts = {name: text.partition(": ")[2] for names, text in known for name in names}
+    return {each.name: texts[each.name] for each in fields if each.default is dataclasses.MISSING}
+
+
+@overload
+def about(
+    statistic: Statistic[EstimateT], *, where: Where | None = None, by: None = None, groups: None = None
+) -> Statistic[EstimateT]: ...
+@overload
+def about(
+    statistic: Statistic[Any], *, where: Where | None, by: str | None, groups: Sequence[LabelValue] | None
+) -> Statistic[Any]: ...
+def about(
+    statistic: Statistic[Any],
+    *,
+    where: Where | None = None,
+    by: str | None = None,
+    groups: Sequence[LabelValue] | None = None,
+) -> Statistic[Any]:
+    """A statistic of all records, of groups of them, or of those that satisfy a condition."""
+    if by is None and groups is not None:
+        raise ParameterError("`groups` are the values of a column; name it with `by=`")
+    if by is not None:
+        grouped: Any = SCHEMAS["ogive.groups/1"].statistic
+        statistic = grouped(statistic, by, None if groups is None else tuple(groups))
+    if where is None:
+        return statistic
+    subset: Statistic[Any] = SCHEMAS["ogive.groups/1"].room("subset").Subset(statistic, where)
+    return subset

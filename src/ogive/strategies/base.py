@@ -29,8 +29,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeGuard, cast, runtime_check
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import KeptByType, all_whole, array_of, whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import KeptByType, all_whole, array_of, plain_fields, whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import all_whole
-from ogive.core.parameters import plain_fields
+from ogive.core.checks import all_whole, plain_fields
 from ogive.errors import ParameterError
 from ogive.local.oracles import UnaryOracle, oracle_from_dict
 from ogive.local.tree import TreeOracle

@@ -24,8 +24,7 @@ from ogive.errors import OgiveError, ParameterError, plain, quoted
 from ogive.privacy import ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency, check_columns
 from ogive.queries import Ballots
 from ogive.statistics.base import Statistic
-from ogive.statistics.derived import asked
-from ogive.statistics.kinds import COMMANDED
+from ogive.statistics.kinds import COMMANDED, about
 from ogive.statistics.labels.statistic import Labels
 from ogive.trust.base import TrustOptions
 
@@ -299,7 +298,7 @@ def _statistic(given: Mapping[str, Any]) -> Statistic[Any]:
         statistic = question(**options)
     except TypeError as problem:  # a field that has no default was left out
         raise ParameterError(f"{kind.name} {str(problem).rpartition('__init__() ')[2]}") from None
-    return asked(statistic, **part)
+    return about(statistic, **part)
 
 
 def _frozen(value: Any) -> Any:

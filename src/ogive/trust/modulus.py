@@ -24,8 +24,8 @@ from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.laws import share_of
 from ogive.privacy import Adjacency
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import LinearQuery, Query
-from ogive.queries.histograms import ClassCurvesQuery, CurveQuery
+from ogive.queries.base import CurveQuery, LinearQuery, Query
+from ogive.queries.histograms import ClassCurvesQuery
 from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 LARGEST = (1 << 63) - 1

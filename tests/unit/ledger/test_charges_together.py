@@ -12,9 +12,9 @@ from vectors.make_ledger import FILE, KEY
 
 import ogive
 from ogive import Adjacency, ApproxDP, BudgetError, Ledger, LedgerError, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.ledger.books import Charge, Charges
 from ogive.ledger.entries import read_charge
 from ogive.ledger.tables import SPENDS
+from ogive.ledger.transactions import Charge, Charges
 from ogive.privacy import GaussianDP
 
 PRICES = (PureDP("0.01"), PureDP("0.02"), ZeroConcentratedDP("0.001"), ApproxDP("0.01", "1e-9"), GaussianDP("0.0004"))
@@ -42,7 +42,7 @@ def test_together_they_come_to_what_they_come_to_one_by_one(ledger, unit, seed):
     for spend, price in draw.sample(made, 5):
         if isinstance(price, PureDP):
             spend.charge(PureDP(price.epsilon * 2))
-    books, at = ledger._books, whole._spot.number
+    books, at = ledger._tables, whole._spot.number
     with books.database.read() as connection:
         oracle = one_by_one(books, connection, at)
         together = books.charges(connection, at)
@@ -74,7 +74,7 @@ def test_the_first_charge_of_each_is_that_of_the_first_spend(ledger, unit):
     pure, noisy = PureDP("0.1"), GaussianDP("0.0004")
     for number, (account, price) in enumerate([(north, pure), (whole, noisy), (whole, noisy), (north, pure)]):
         account.reserve({"n": number}, statistic="test", charge=price, first=price, secret=bytes(32))
-    books, at = ledger._books, whole._spot.number
+    books, at = ledger._tables, whole._spot.number
     with books.database.read() as connection:
         oracle, together = one_by_one(books, connection, at), books.charges(connection, at)
     assert [charges.sequences("north")[0][0].first for charges in (together, oracle)] == [pure, pure]

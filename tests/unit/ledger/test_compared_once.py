@@ -131,7 +131,7 @@ def test_an_older_copy_that_is_put_back_while_the_ledger_is_open_is_noticed(plac
 def test_of_spends_that_are_noted_in_one_line_each_is_missed(place, order, monkeypatch):
     """Somebody else's, of which the copy has the first, and as many changes and spends of equal charges."""
     names = iter([f"{each:032x}" for each in range(1, 20)[::order]])
-    monkeypatch.setattr("ogive.ledger.books.secrets.token_hex", lambda _: next(names))
+    monkeypatch.setattr("ogive.ledger.transactions.secrets.token_hex", lambda _: next(names))
     with ogive.Ledger.open(place) as ledger, ogive.Ledger.open(place) as reader:
         paid, read = (
             each.account("p", unit=UNIT).reserve(

@@ -9,7 +9,8 @@ from helpers.postgres import server
 
 import ogive
 from ogive.errors import LedgerError
-from ogive.ledger.mark import KEY_VARIABLE, Keys
+from ogive.ledger.entries import Keys
+from ogive.ledger.mark import KEY_VARIABLE
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)

@@ -14,7 +14,7 @@ from ogive.ledger import Ledger
 from ogive.ledger.tables import SPENDS
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.releasing.session.statement import statement
+from ogive.releasing.accounts import statement
 
 RECORD = PrivacyUnit(Adjacency.REPLACE)
 VALUES = np.random.default_rng(8).normal(50, 12, 2000)
@@ -250,7 +250,7 @@ def test_an_older_copy_of_the_ledger_does_not_let_an_old_state_go_on(tmp_path):
 
 def test_a_stream_that_was_closed_takes_no_elements(account):
     stream = total(account)
-    books = account._books
+    books = account._tables
     with books.writing() as connection:
         books.data_set(connection, account._spot.number, lock=True)
         connection.execute(update(SPENDS).values(state="lost", secret=None, bound=None))

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 import ogive
 from ogive import Adjacency, LedgerError, Local, Pairs, PrivacyUnit, PureDP, SecAgg, Servers, Session, Simulation
-from ogive.ledger.opening import LEAST_SEEN, MOST_HASHES, overlap
+from ogive.ledger.account import LEAST_SEEN, MOST_HASHES, overlap
 from ogive.ledger.tables import META
 
 TENTH, TWO = PureDP("0.1"), PureDP(2)
@@ -44,7 +44,7 @@ def patients(ledger):
 
 
 def rows(ledger):
-    with ledger._books.database.read() as connection:
+    with ledger._tables.database.read() as connection:
         found = connection.execute(select(META).where(META.c.name.startswith("people ")))
         return {row.name: json.loads(row.value) for row in found}
 
@@ -385,11 +385,11 @@ def test_a_damaged_row_is_one_line(ledger, patients):
         [],
     ]
     for row in [json.dumps(each) for each in spoiled] + ["", "{"]:
-        with ledger._books.database.write() as connection:
+        with ledger._tables.database.write() as connection:
             connection.execute(META.update().where(META.c.name == name).values(value=row))
         with pytest.raises(LedgerError, match="damaged"):
             opened(ledger, table(np.arange(N) + 5 * N), "second")
-    with ledger._books.database.write() as connection:
+    with ledger._tables.database.write() as connection:
         connection.execute(META.delete().where(META.c.name == name))
         connection.execute(META.insert().values(name="people 77 x", value=json.dumps(good)))
     with pytest.raises(LedgerError, match="damaged"):

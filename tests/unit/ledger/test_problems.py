@@ -21,8 +21,8 @@ from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.ledger import database
 from ogive.ledger.account import Reservation
 from ogive.ledger.database import in_words
-from ogive.ledger.entries import read_part
-from ogive.ledger.mark import Keys, make_key, read_key, settle_key
+from ogive.ledger.entries import Keys, read_part
+from ogive.ledger.mark import make_key, read_key, settle_key
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)

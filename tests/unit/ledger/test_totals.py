@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event, select
 import ogive
 from ogive.errors import BudgetError, LedgerError
 from ogive.ledger import tables
-from ogive.ledger.mark import Keys
+from ogive.ledger.entries import Keys
 from ogive.ledger.tables import META, Totals
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
@@ -81,7 +81,7 @@ def is_counted(monkeypatch, call):
 
 
 def books_of(account):
-    return account._books, account._spot.number
+    return account._tables, account._spot.number
 
 
 def same_totals(account):

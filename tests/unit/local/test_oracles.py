@@ -161,7 +161,7 @@ class Block:
         if top == "ogive" and name in ALLOWED_OGIVE or name.startswith(("ogive.local", "ogive.columns.")):
             return None
         raise ImportError("an owner has no " + name)
-ALLOWED_OGIVE = {"ogive", "ogive.core", "ogive.core.arrays", "ogive.core.checks", "ogive.core.parameters",
+ALLOWED_OGIVE = {"ogive", "ogive.core", "ogive.core.arrays", "ogive.core.checks",
                  "ogive.core.rooms", "ogive.columns", "ogive.columns.grids", "ogive.errors",
                  "ogive.privacy"}
 sys.meta_path.insert(0, Block())

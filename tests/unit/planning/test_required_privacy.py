@@ -10,8 +10,7 @@ from helpers.scope import is_everything, size
 import ogive
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.releasing.planning.inverse import _loss, _nearest, _smallest
-from ogive.releasing.planning.predict import plan_taken
+from ogive.releasing.planning.predict import _loss, _nearest, _smallest, plan_taken
 from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.trust import Central
 

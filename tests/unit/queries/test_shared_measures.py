@@ -30,8 +30,8 @@ from ogive.strategies import (
     design_square_root,
     design_tree,
 )
+from ogive.trust import modulus as modular
 from ogive.trust.modulus import block_ends, measure_modulo
-from ogive.trust.servers import modular
 
 BINS = 24
 MODULI = (1 << 64, 1 << 32, P)

@@ -21,7 +21,7 @@ from ogive.columns import Categories, Label, Listed, Membership
 from ogive.columns.predicates import predicate
 from ogive.local.values import numbers_of
 from ogive.records import Records
-from ogive.records.arrow import without_named
+from ogive.records.cells import without_named
 from ogive.records.missing_words import MissingWords
 from ogive.statistics import (
     Count,

@@ -9,7 +9,7 @@ from helpers.scope import is_everything
 import ogive
 from ogive.ledger import Ledger
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.releasing.session.statement import subject
+from ogive.releasing.accounts import subject
 from ogive.report import render_report
 from ogive.report.budget import size
 from ogive.statistics.questions import subjects

@@ -25,8 +25,8 @@ from ogive import (
 )
 from ogive.accounting import covers
 from ogive.columns import Schema
+from ogive.core.checks import is_added
 from ogive.core.digits import number
-from ogive.core.parameters import is_added
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.report import render_report
@@ -277,7 +277,7 @@ def test_what_is_declared_is_not_read_from_the_table():
 
 
 def test_columns_that_cannot_be_described_are_left_out_and_named(caplog):
-    with caplog.at_level("WARNING", logger="ogive.releasing.cautions"):
+    with caplog.at_level("WARNING", logger="ogive.releasing.release"):
         found = described()
     told = [record.getMessage() for record in caplog.records if "not described" in record.getMessage()]
     assert [message.split(":")[1].strip() for message in told] == ["ward", "note"]

@@ -17,8 +17,8 @@ from ogive.local import RandomizedResponse, UnaryOracle
 from ogive.local.values import rows_of
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency
-from ogive.statistics.sums.ask import best_oracle
 from ogive.statistics.sums.measured import Measured, records_at, reported_variance, reports_of
+from ogive.statistics.sums.statistic import best_oracle
 
 PURE = ogive.PureDP(1)
 REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE

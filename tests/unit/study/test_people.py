@@ -29,7 +29,7 @@ from ogive.errors import (
     ReleaseMismatchError,
 )
 from ogive.privacy import PureDP
-from ogive.releasing.session.statement import statement
+from ogive.releasing.accounts import statement
 from ogive.statistics.kinds import read_recorded
 from ogive.study.document import PeopleStudy, read_study
 from ogive.study.enrolment import equip

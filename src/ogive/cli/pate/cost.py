@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ogive.cli.data import Flag, OptionalWhole, Whole
 from ogive.cli.options import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.output import busy, check_outputs, write_result
 from ogive.cli.pate.label import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, Held, VotesOptions, account_of, note
 from ogive.cli.paying import announce, files_of
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain
@@ -89,7 +89,7 @@ def cost(
         )
     if not result.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(result, output, text=cost_text, public=result.publishable, plot=plot)
+    write_result(result, output, text=cost_text, public=result.publishable, plot=plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
@@ -239,7 +239,7 @@ def sanitize(
             file=sys.stderr,
         )
     else:
-        from ogive.releasing.session import left
+        from ogive.releasing.accounts import left
 
         tallied = Tallied(counts)
         held = Held(tallied, tallied.ballots, Tallied(whole_file).data_digest())
@@ -250,7 +250,7 @@ def sanitize(
             new = account.history[before:]
             what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
             print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
-    publish(result, output, text=sanitized_text, public=True, kept_in=budget.ledger)
+    write_result(result, output, text=sanitized_text, public=True, kept_in=budget.ledger)
 
 
 def sanitized_text(result: SanitizedCost) -> str:

@@ -23,14 +23,14 @@ from ogive.cli.options import (
     PrivacyOptions,
     Words,
 )
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.output import busy, check_outputs, write_result
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from ogive.core.arrays import Int64
     from ogive.ledger import Account, Ledger
-    from ogive.ledger.opening import Hasher
+    from ogive.ledger.account import Hasher
     from ogive.pate.aggregators import Aggregator
     from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
@@ -275,7 +275,7 @@ def label(
             result, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(result, output, text=_text, kept_in=kept_in, plot=plot)
+    write_result(result, output, text=_text, kept_in=kept_in, plot=plot)
 
 
 def _held(
@@ -331,7 +331,7 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: in
 
 def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
     from ogive.privacy import Adjacency
-    from ogive.releasing.session.opening import default_adjacency
+    from ogive.releasing.accounts import default_adjacency
 
     return default_adjacency(account, rows) if granted.adjacency is None else Adjacency(granted.adjacency)
 
@@ -341,7 +341,7 @@ def account_of(
     path: Path, held: Held, limit: Privacy | None, adjacency: str | None, budget: BudgetOptions
 ) -> Iterator[tuple[Ledger, Account, str]]:
     """The ledger of these teachers, their account, and its name."""
-    from ogive.releasing.session.opening import name_of, open_account, open_ledger
+    from ogive.releasing.accounts import name_of, open_account, open_ledger
 
     assert budget.ledger is not None
     # --name is an array of the file here
@@ -468,7 +468,7 @@ def plan(
             seed=seed,
             progress=progress,
         )
-    publish(made, output, public=True, plot=plot)
+    write_result(made, output, public=True, plot=plot)
 
 
 def _simulated(

@@ -65,7 +65,7 @@ class Coding:
         """
         import numpy as np
 
-        from ogive.records.arrow import float_values, kind_of
+        from ogive.records.cells import float_values, kind_of
 
         names = [name for name, _ in self.columns]
         texts = {name for name, categories in self.columns if categories is not None}
@@ -97,7 +97,7 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     """All texts of a public column; None where it holds numbers."""
     import pyarrow as pa
 
-    from ogive.records.arrow import kind_of, type_words
+    from ogive.records.cells import kind_of, type_words
 
     kind = rows.type(name)
     if kind_of(kind) == "number":

@@ -33,8 +33,8 @@ from ogive.queries import (
     RowValues,
     ValueCounts,
 )
-from ogive.records.arrow import kind_of
 from ogive.records.bounding import summed_bits
+from ogive.records.cells import kind_of
 from ogive.records.contributions import Summable, ValueSums, check_room, columns_of, contributor, group_places
 from ogive.records.engines.choosing import (
     Bound,
@@ -49,7 +49,7 @@ from ogive.records.engines.choosing import (
     shared,
     without_named,
 )
-from ogive.records.engines.opening import answer, total
+from ogive.records.engines.connections import answer, total
 from ogive.records.engines.values import (
     Line,
     code_of_key,

@@ -20,8 +20,8 @@ from ogive.columns import LabelValue
 from ogive.columns.categories import trimmed
 from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.errors import DataError, quoted
-from ogive.records.arrow import as_truth, compared_number, kind_of, named_numbers, type_words
 from ogive.records.bounding import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
+from ogive.records.cells import as_truth, compared_number, kind_of, named_numbers, type_words
 from ogive.records.engines.values import as_text, double, function, number, utf8, whole
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.persons import missing_person

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ogive.columns.predicates import Predicate
 from ogive.core.arrays import Int64
 from ogive.queries import Aggregate, PersonShares
-from ogive.records.engines.opening import address_of, answer, engine_of, is_locked, one_line, open_address
+from ogive.records.engines.connections import address_of, answer, engine_of, is_locked, one_line, open_address
 from ogive.records.missing_words import MissingWords
 from ogive.records.parts import check_condition
 from ogive.records.sources import Table
@@ -89,8 +89,8 @@ class EngineTable(Table):
         with one_line(self.name):
             counted = fingerprint(self._expression, self._engine)
         kinds = [[column, str(kind)] for column, kind in self._expression.schema().items()]
-        said = json.dumps([self._engine, kinds, *counted]).encode()
-        result = hashlib.sha256(b"ogive engine table 1\n" + said).digest()
+        text = json.dumps([self._engine, kinds, *counted]).encode()
+        result = hashlib.sha256(b"ogive engine table 1\n" + text).digest()
         if self._is_locked:
             self._locked = result
         return result

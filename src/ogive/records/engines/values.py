@@ -15,8 +15,8 @@ from ogive.columns import Binning
 from ogive.columns.grids import MAX_WHOLE, MICROSECONDS_PER_DAY, Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
-from ogive.records.arrow import kind_of
 from ogive.records.bounding import ABOVE, BELOW, FRACTION, MISSING, WHOLE_FLOATS
+from ogive.records.cells import kind_of
 
 # --- Functions of engines that ibis has no name for
 
@@ -52,7 +52,7 @@ def _of_two(first: Any, second: Any) -> None: ...
 
 # --- Values as numbers of a grid
 #
-# These expressions give what `records.arrow.float_values` computes. Only operations are used that IEEE 754 defines, on
+# These expressions give what `records.cells.float_values` computes. Only operations are used that IEEE 754 defines, on
 # constants that are written with all their digits, so that every engine gets the floats that numpy gets.
 
 _FIRST, _LAST = (1, 1, 1), (9999, 12, 31)
@@ -295,8 +295,8 @@ def _near(lowest: Int64, name: str, grid: Grid) -> Any:
     ends = [grid.thresholds[np.minimum(lowest + number, grid.bins - 1)].tolist() for number in range(_AT_ONCE - 1)]
     rows = zip(range(len(lowest)), lowest.tolist(), *ends, strict=True)
     text = ";".join(",".join(map(repr, row)) for row in rows)
-    taken = ibis.literal(text).split(";").unnest().name("row").as_table()
-    fields = taken.select(fields=taken.row.split(",")).fields
+    parts = ibis.literal(text).split(";").unnest().name("row").as_table()
+    fields = parts.select(fields=parts.row.split(",")).fields
     return fields.as_table().select(
         **{f"{name}_key": fields[0].cast("int64"), f"{name}_lowest": fields[1].cast("int64")},
         **{f"{name}_{number}": fields[2 + number].cast("float64") for number in range(_AT_ONCE - 1)},

@@ -58,8 +58,8 @@ class BasePlan(ABC, Generic[RowT]):
     method. A row of `LabelsPlan` has a float epsilon at the delta of its plan, and integers that an aggregator is
     called with. One dataclass for both would have every field of the other optional.
 
-    A subclass is declared with `repr=False`. Beside its module lie `text.py`, with `table(plan)`, `short(plan)`, a few
-    words, and `card(plan)`, what notebooks show; and `plot.py`, with `draw(plan, ax)`.
+    A subclass is declared with `repr=False`. Beside its module lies `text.py`, with `table(plan)`, `short(plan)`, a few
+    words, `card(plan)`, what notebooks show, and `draw(plan, ax)`.
     """
 
     schema: ClassVar[str]
@@ -93,7 +93,7 @@ class BasePlan(ABC, Generic[RowT]):
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return room(type(self), "plot").draw(self, ax)
+        return room(type(self), "text").draw(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""
@@ -397,7 +397,7 @@ class Plan(BasePlan[PlanRow]):
         Raises:
             ParameterError: matplotlib is not installed, or no row has such an error.
         """
-        return room(type(self), "plot").draw(self, ax, error=error)
+        return room(type(self), "text").draw(self, ax, error=error)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema `ogive.plan/1`."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ogive.columns.grids import Grid
-from ogive.errors import OgiveError, marks_of, plain, unmarked
-from ogive.releasing.planning.rows import LeftOut, Metrics, Plan, PlanRow, in_order, metrics_of, title
+from ogive.errors import OgiveError, ParameterError, marks_of, plain, quoted, unmarked
+from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.releasing.planning.rows import LeftOut, Metrics, Plan, PlanRow, in_order, listed, metrics_of, named, title
+from ogive.showing.pictures import GRAY, caption, legend, new_axes
 from ogive.showing.view import Card
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import UNITS, Metric
@@ -215,7 +217,7 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
     shown = _Shown(plan, unit)
     lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records:,} records, trust {plan.trust}")]
     lines += _wrapped(plan.unit.words)
-    lines += [line for told in policy(plan) for line in _wrapped(say(told))]
+    lines += [line for policy_of in policy(plan) for line in _wrapped(say(policy_of))]
     if plan.guessed:
         lines += _wrapped(f"{plan.records:,} is your own guess")
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
@@ -224,9 +226,11 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
         for row in under:
             if row.chosen:
                 lines += _wrapped(say(_taken(plan, row))) + _wrapped(shown.distances(row))
-    reasons = [line for told in (*_closer(plan), *_reasons(plan)) for line in _wrapped(say(told))]
+    reasons = [line for policy_of in (*_closer(plan), *_reasons(plan)) for line in _wrapped(say(policy_of))]
     lines += ["", *reasons] if reasons else []
-    return "\n".join([*lines, "", *(line for told in shown.legend(say) for line in _wrapped(told))]).rstrip("\n")
+    return "\n".join([*lines, "", *(line for policy_of in shown.legend(say) for line in _wrapped(policy_of))]).rstrip(
+        "\n"
+    )
 
 
 def tables(plans: Mapping[str, Plan]) -> str:
@@ -241,8 +245,8 @@ def tables(plans: Mapping[str, Plan]) -> str:
             legends.setdefault(told.partition(": ")[0], {}).setdefault(told, []).append(heading(plan))
     lines.append("*: the method that will be used; ogive plan compares it with the others")
     for meanings in legends.values():
-        for told, named in meanings.items():
-            lines += _wrapped(told if len(meanings) == 1 else f"{', '.join(named)}: {told}")
+        for meaning, names in meanings.items():
+            lines += _wrapped(meaning if len(meanings) == 1 else f"{', '.join(names)}: {meaning}")
     return "\n".join(lines).rstrip("\n")
 
 
@@ -270,8 +274,8 @@ def card(plan: Plan) -> Card:
     ]
     guess = " (your own guess)" if plan.guessed else ""
     facts = [("records", f"{plan.records:,}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
-    taken = dict.fromkeys(_taken(plan, row) for row in plan.rows if row.chosen)
-    notes = [*policy(plan), *taken, *_closer(plan), *_reasons(plan)]
+    methods = dict.fromkeys(_taken(plan, row) for row in plan.rows if row.chosen)
+    notes = [*policy(plan), *methods, *_closer(plan), *_reasons(plan)]
     return Card(
         f"Plan for {heading(plan)}",
         facts,
@@ -372,16 +376,16 @@ class _Shown:
         if self.statistic.get("name") not in _READ_OFF or self.scale.step is None:
             return ""
         if "ks_95" in row.errors:
-            told = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
+            text = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
             if "rmse" in row.errors:
-                told = f"median within {self.scale.within(2 * row.errors['rmse'])}, {told}"
-            told += " in 95 of 100 releases"
+                text = f"median within {self.scale.within(2 * row.errors['rmse'])}, {text}"
+            text += " in 95 of 100 releases"
         elif "rank" in row.errors:
-            told = f"the largest quantile error within {self.scale.within(row.errors['rank'])} on average"
+            text = f"the largest quantile error within {self.scale.within(row.errors['rank'])} on average"
         else:
             return ""
         return (
-            f"  {told}, a step of the grid included and sampling error not, if values are "
+            f"  {text}, a step of the grid included and sampling error not, if values are "
             "spread evenly over the bounds; where they are dense it is less, where they are sparse more"
         )
 
@@ -409,11 +413,11 @@ def _named(row: PlanRow) -> str:
 
 def _taken(plan: Plan, row: PlanRow) -> str:
     """Which row the statistic takes, and why, as a marked message."""
-    asked = what_of(plan.statistic)
-    named = next((key for key in ("method", "curve") if asked.get(key) == row.method), None)
-    if asked.get("method") == "auto":
+    statistic = what_of(plan.statistic)
+    named = next((key for key in ("method", "curve") if statistic.get(key) == row.method), None)
+    if statistic.get("method") == "auto":
         reason = "`method='auto'` chooses it by its predicted error"
-    elif asked.get("curve") == "auto" and row.method == _READ_OFF_CURVE:
+    elif statistic.get("curve") == "auto" and row.method == _READ_OFF_CURVE:
         reason = "its curve is the one that `curve='auto'` chooses by its predicted error"
     elif {each.method for each in plan.rows} | {each.method for each in plan.left_out} == {row.method}:
         reason = "there is no other method"
@@ -426,9 +430,9 @@ def _taken(plan: Plan, row: PlanRow) -> str:
 
 def _closer(plan: Plan) -> Iterator[str]:
     """A marked line on a statistic of which a part is released more closely by itself."""
-    told = prediction_of(str(what_of(plan.statistic).get("name"))).closer(plan.trust.split(", "), plan.unit.adjacency)
-    if told is not None:
-        yield told
+    closer = prediction_of(str(what_of(plan.statistic).get("name"))).closer(plan.trust.split(", "), plan.unit.adjacency)
+    if closer is not None:
+        yield closer
 
 
 def _reasons(plan: Plan) -> Iterator[str]:
@@ -441,7 +445,7 @@ def _reasons(plan: Plan) -> Iterator[str]:
     places: dict[tuple[str, str | None], list[LeftOut]] = {}
     for each in plan.left_out:
         places.setdefault((each.method, each.trust), []).append(each)
-    told: dict[str, dict[str, list[str]]] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     for (method, trust), result in places.items():
         guarantees = [each.privacy for each in result]
         under = [] if len(guarantees) == len(granted) else [" and ".join(map(str, guarantees))]
@@ -452,9 +456,9 @@ def _reasons(plan: Plan) -> Iterator[str]:
         reason = marks_of(result[0].reason).split(";")[0]
         for front in (f"method '{method}' ", f"method {method} ", f"{method} "):
             reason = reason.removeprefix(front)
-        methods = told.setdefault(place, {}).setdefault(reason, [])
+        methods = texts.setdefault(place, {}).setdefault(reason, [])
         methods += [] if plain(method) in methods else [plain(method)]
-    for place, reasons in told.items():
+    for place, reasons in texts.items():
         yield f"does not apply{place}: " + ", ".join(f"{_and(names)} ({why})" for why, names in reasons.items())
 
 
@@ -505,3 +509,79 @@ def _bytes(count: int) -> str:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+# --- A plan as a picture: error against privacy loss, both on logarithmic axes
+
+# Okabe and Ito's palette, and marks, so that lines are told apart without color too
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
+_MOST_TICKS = 9
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def draw_lines(
+    axes: Any,
+    lines: Mapping[str, Iterable[tuple[float, float]]],
+    styles: Mapping[str, Mapping[str, Any]],
+    across: Sequence[float],
+) -> None:
+    """Draw a line for every choice, over a logarithmic axis of what is chosen."""
+    for label, points in lines.items():
+        axes.plot(*zip(*sorted(points), strict=True), label=label, markersize=5, linewidth=1.6, **styles[label])
+    axes.set_xscale("log")
+    if len(across) <= _MOST_TICKS:
+        axes.set_xticks(across, labels=[f"{value:g}" for value in across])
+        axes.set_xticks([], minor=True)
+
+
+def loss_of(privacy: Any) -> float:
+    """Epsilon, or rho of a concentrated guarantee."""
+    return float(privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon)
+
+
+def _label(metrics: Metrics, error: str) -> str:
+    """Name of an error and the first words on it."""
+    words = metrics[error].words.split(",")[0] if error in metrics else ""
+    return f"{title(metrics, error)}: {words}" if words else title(metrics, error)
+
+
+def _line(row: PlanRow) -> str:
+    """Which line a row is a point of."""
+    return row.method if row.trust is None else f"{row.trust}: {row.method}"
+
+
+def draw(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
+    """Draw one line for each method."""
+    names = {name for row in plan.rows for name in row.errors}
+    statistic = str(what_of(plan.statistic).get("name"))
+    metrics, deciding = metrics_of(statistic), prediction_of(statistic).deciding
+    wanted = next((name for name in deciding if name in names), None) if error is None else named(metrics, error)
+    if wanted not in names:
+        raise ParameterError(f"`error` must be one of {listed(metrics, sorted(names))}, got {quoted(wanted)}")
+    kinds = {type(row.privacy) for row in plan.rows}
+    if len(kinds) > 1:
+        raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
+    axes = new_axes(ax)
+    lines: dict[str, set[tuple[float, float]]] = {}
+    for row in (row for row in plan.rows if wanted in row.errors):
+        lines.setdefault(_line(row), set()).add((loss_of(row.privacy), row.errors[wanted]))
+    styles = {
+        line: {"color": _COLORS[number % len(_COLORS)], "marker": _MARKS[number % len(_MARKS)]}
+        for number, line in enumerate(lines)
+    }
+    draw_lines(axes, lines, styles, sorted({loss_of(row.privacy) for row in plan.rows}))
+    chosen = sorted(
+        (loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen and wanted in row.errors
+    )
+    if chosen:
+        axes.scatter(*zip(*chosen, strict=True), s=110, facecolors="none", edgecolors="black", label="taken", zorder=4)
+    axes.set_yscale("log")
+    axes.set_xlabel(
+        "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
+    )
+    axes.set_ylabel(_label(metrics, wanted))
+    caption(axes, f"Predicted error of {heading(plan)}", f"{plan.records:,} records", private=True)
+    axes.grid(which="both", color=GRAY, alpha=0.18, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    legend(axes)
+    return axes

@@ -21,7 +21,7 @@ import numpy as np
 from ogive.accounting import loss_per_row
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import Grid
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, one_of
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP, exact
@@ -29,8 +29,8 @@ from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate, reach
 from ogive.statistics.confidence import check_level
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import grants
-from ogive.statistics.options import Command
 from ogive.statistics.prediction import CONFIDENCE, Errors, Metric, Prediction
 from ogive.strategies import LeastSquaresTree
 from ogive.strategies.base import measured_laws

@@ -14,8 +14,7 @@ import numpy as np
 from ogive.accounting import gaussian_rho, pure_epsilon
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
-from ogive.core.checks import among, truth, whole
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, among, one_of, truth, whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import (
@@ -45,10 +44,10 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, errors_of_one_curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
+from ogive.statistics.kinds import Command, Picture
 from ogive.statistics.methods.base import interval_band
 from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.together import ask_groups
-from ogive.statistics.options import Command, Picture
 from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
 
 BoxMethod = Literal["resample", "five_numbers"]

@@ -21,10 +21,9 @@ from ogive.queries.sums import FORMS, GroupSumsQuery
 from ogive.statistics.base import Estimate
 from ogive.statistics.calibration.simulated import bootstrap_p_value, share_intervals
 from ogive.statistics.calibration.sums import CONSTANTS, Measured, Sums, Within, debiased, statistic
-from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
-from ogive.statistics.plain_json import Fields, check_price, is_number, is_whole, noise_law
+from ogive.statistics.plain_json import Fields, check_price, finite, is_number, is_whole, noise_law
 
 SURPRISING = 0.05
 """P-values below this are surprising under perfect calibration."""

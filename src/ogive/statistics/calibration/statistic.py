@@ -15,8 +15,7 @@ from ogive.accounting import loss_per_row
 from ogive.columns import Binning, Label, LabelValue, Missing
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, is_whole, whole
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, is_whole, one_of, whole
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Privacy, Rational, exact
 from ogive.queries import Answer, CurveQuery, GroupSums, GroupSumsQuery, Query
@@ -38,9 +37,9 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import bisect_points
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import curve_from
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName, choose, grants
-from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 
 DEFAULT_GROUPS = 10

@@ -15,15 +15,13 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
-from ogive.statistics.codecs import Codec, Read, finite, stored
-from ogive.statistics.confidence import check_level
-from ogive.statistics.contrast import Number, difference, ratio
+from ogive.statistics.confidence import Number, check_level, difference, ratio
 from ogive.statistics.crosstab.independence import Independence, independence
 from ogive.statistics.histogram.estimate import Interval, names_of
-from ogive.statistics.plain_json import Fields, is_text
+from ogive.statistics.plain_json import Codec, Fields, Read, finite, is_text, stored
 from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.lattice import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
-from ogive.statistics.sums.stored import VALUES, check_cost, read_table
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]

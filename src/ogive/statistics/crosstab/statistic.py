@@ -8,14 +8,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
 from ogive.columns import LISTING_POLICIES, Domain, LabelValues, Listed, ListingPolicy
-from ogive.core.parameters import one_of
+from ogive.core.checks import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.crosstab.estimate import CrosstabEstimate, of_both
 from ogive.statistics.histogram.statistic import declared
-from ogive.statistics.options import Command
-from ogive.statistics.sums.ask import ask_table
+from ogive.statistics.kinds import Command
+from ogive.statistics.sums.statistic import ask_table
 
 MOST_CELLS = 2500
 

@@ -22,8 +22,7 @@ from ogive.showing.chart import CurveChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, legend, lighten, new_axes, styled
 from ogive.showing.view import View
-from ogive.statistics.confidence import Target
-from ogive.statistics.contrast import Number
+from ogive.statistics.confidence import Number, Target
 from ogive.statistics.curve import readings
 from ogive.statistics.curve.base import SHOWN, Batch
 from ogive.statistics.curve.estimate import Curve

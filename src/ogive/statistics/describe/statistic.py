@@ -12,8 +12,7 @@ from typing import Any, ClassVar, TypedDict
 
 from ogive.columns import LabelValue, Missing, Schema
 from ogive.columns.grids import Bound
-from ogive.core.checks import among, truth
-from ogive.core.parameters import added, python_only
+from ogive.core.checks import added, among, python_only, truth
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Query
@@ -35,9 +34,9 @@ from ogive.statistics.describe.variables import (
 )
 from ogive.statistics.groups.conditions import check_conditions, stated
 from ogive.statistics.groups.found import ask_found, check_open
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.together import Asked, Divided, Groups, Procedure, ask_parts, ask_together, check_served
-from ogive.statistics.options import Command
 from ogive.statistics.sums.lattice import Lattice
 
 _MOST_LISTED = 12

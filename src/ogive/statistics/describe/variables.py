@@ -24,10 +24,9 @@ from ogive.statistics.methods.choose import unbiased
 from ogive.statistics.methods.together import Asked
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import Quantiles
-from ogive.statistics.sums.ask import ask_two_places
 from ogive.statistics.sums.estimate import ProportionEstimate
 from ogive.statistics.sums.lattice import Lattice, usual_step
-from ogive.statistics.sums.statistic import Mean, Proportion
+from ogive.statistics.sums.statistic import Mean, Proportion, ask_two_places
 
 QUARTILES = (0.25, 0.5, 0.75)
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
 
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import GRIDS, Bound, Grid, GridName
-from ogive.core.checks import among
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, among, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from
 from ogive.statistics.methods.choose import (
     CURVE_METHODS,
@@ -27,7 +27,6 @@ from ogive.statistics.methods.choose import (
     plain_smoothing,
     uncountable,
 )
-from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import SMOOTHINGS, Smooth, automatic_smoothing, unsmoothable
 

@@ -20,16 +20,14 @@ from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Cells, CellsQuery
 from ogive.statistics.base import OF_RANGE, Estimate
-from ogive.statistics.codecs import Codec, Read, finite, stored
-from ogive.statistics.confidence import TARGETS, Target, check_level
-from ogive.statistics.contrast import Number, difference
+from ogive.statistics.confidence import TARGETS, Number, Target, check_level, difference
 from ogive.statistics.group_auc.areas import Classes
 from ogive.statistics.histogram.estimate import names_of
-from ogive.statistics.plain_json import Fields, check_query
+from ogive.statistics.plain_json import Codec, Fields, Read, check_query, finite, stored
 from ogive.statistics.roc.points import ORIENTATIONS
 from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.lattice import check_number_of_values, read_measured
 from ogive.statistics.sums.measured import Measured
-from ogive.statistics.sums.stored import check_number_of_values, read_measured
 
 MOST_GROUPS = 30
 MOST_CELLS = 1 << 16

@@ -20,18 +20,17 @@ from ogive.columns import (
     OutsidePolicy,
 )
 from ogive.columns.grids import Bound, Grid, GridName
-from ogive.core.checks import among
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.group_auc.estimate import MOST_CELLS, GroupAucEstimate, check_groups
 from ogive.statistics.histogram.statistic import declared
-from ogive.statistics.options import Command
+from ogive.statistics.kinds import Command
 from ogive.statistics.roc.points import ORIENTATIONS, Orientation
 from ogive.statistics.roc.statistic import class_values
-from ogive.statistics.sums.ask import ask_cells
+from ogive.statistics.sums.statistic import ask_cells
 
 BINS = 64
 """Of the score by default: ties within a bin then move an AUC by about 0.01, and noise grows with the root of bins."""

@@ -1,4 +1,4 @@
-"""The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.contrast`)."""
+"""The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.confidence`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ogive.provenance import Provenance
 from ogive.showing.pictures import Style, caption, intervals, lighten, new_axes
 from ogive.showing.view import Card, View
 from ogive.statistics.base import Shown
-from ogive.statistics.contrast import Kind
+from ogive.statistics.confidence import Kind
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,8 +14,7 @@ from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
 from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import check_level
-from ogive.statistics.contrast import Kind, check_probability, difference, ratio
+from ogive.statistics.confidence import Kind, check_level, check_probability, difference, ratio
 from ogive.statistics.groups.conditions import condition
 from ogive.statistics.groups.contrast import Contrast, check_compared, place_of
 from ogive.statistics.kinds import read_estimate

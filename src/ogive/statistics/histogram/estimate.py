@@ -16,13 +16,12 @@ from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
 from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_COUNT, Estimate
-from ogive.statistics.codecs import Codec, Read, finite, stored
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import shown_interval
-from ogive.statistics.plain_json import Fields
+from ogive.statistics.plain_json import Codec, Fields, Read, finite, stored
 from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.lattice import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
-from ogive.statistics.sums.stored import VALUES, check_cost, read_table
 
 Interval = tuple[float, float]
 

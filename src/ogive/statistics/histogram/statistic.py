@@ -8,19 +8,18 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, cast
 
 from ogive.columns import LISTING_POLICIES, MAX_LISTED, LabelValue, LabelValues, Listed, ListingPolicy, OpenCategories
-from ogive.core.checks import among
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, one_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import discover
 from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.options import Command
+from ogive.statistics.kinds import Command
 from ogive.statistics.prediction import Errors, Metric, Prediction
-from ogive.statistics.sums.ask import ask_table
 from ogive.statistics.sums.measured import Measured
 from ogive.statistics.sums.plan import NOISE
+from ogive.statistics.sums.statistic import ask_table
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import Ballots
 from ogive.statistics.base import Estimate
-from ogive.statistics.codecs import Codec, Read, optional, stored
-from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law
+from ogive.statistics.plain_json import Codec, Fields, Read, is_number, is_text, is_whole, noise_law, optional, stored
 from ogive.strategies.counts import MOST_BITS
 
 # --- Plain data of the fields, which need not be trusted

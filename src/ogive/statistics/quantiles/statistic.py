@@ -15,8 +15,7 @@ import numpy as np
 from ogive.columns import Binning, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.arrays import Float64
-from ogive.core.checks import among, refuse_masked
-from ogive.core.parameters import added, one_of
+from ogive.core.checks import added, among, one_of, refuse_masked
 from ogive.errors import ParameterError, quoted
 from ogive.noise import Geometric
 from ogive.privacy import Rational, exact
@@ -42,9 +41,9 @@ from ogive.statistics.ecdf.plan import (
     errors_of_one_curve,
 )
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import interval_band
 from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method, choose
-from ogive.statistics.options import Command
 from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.selection import (

@@ -12,7 +12,7 @@ from ogive.errors import ParameterError
 from ogive.showing.axis import shown
 from ogive.showing.pictures import BLUE, Style, new_axes, styled
 from ogive.showing.view import level
-from ogive.statistics.contrast import Number, check_probability
+from ogive.statistics.confidence import Number, check_probability
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.curve.view import DistributionView, QuantileRow, as_dates, scale_axis

@@ -12,8 +12,7 @@ import numpy as np
 from ogive.columns import Binning, Label, LabelValue, Missing, OutsidePolicy
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, truth
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, one_of, truth
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
@@ -21,8 +20,8 @@ from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
-from ogive.statistics.options import Command
 from ogive.statistics.roc.designs import BUDGETS, BudgetName, choose_for_classes
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.points import ORIENTATIONS, Orientation

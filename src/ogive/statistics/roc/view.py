@@ -19,8 +19,7 @@ from ogive.showing.chart import SMALL, Line, Ribbon, SquareChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
 from ogive.showing.view import Rows, View
-from ogive.statistics.confidence import Target
-from ogive.statistics.contrast import Number
+from ogive.statistics.confidence import Number, Target
 from ogive.statistics.roc.estimate import AucInterval, RocEstimate
 from ogive.statistics.roc.points import Lift, PartialAuc, PrecisionRecall, Rate
 from ogive.statistics.roc.uncertainty import LiftBand, PrecisionRecallBand, RocBand

@@ -12,12 +12,10 @@ from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
-from ogive.statistics.codecs import optional, stored
 from ogive.statistics.confidence import check_level
-from ogive.statistics.plain_json import Fields
-from ogive.statistics.sums.lattice import Lattice
+from ogive.statistics.plain_json import Fields, optional, stored
+from ogive.statistics.sums.lattice import LATTICE, MEAN, MEASURED, MISSING, SUM, VALUES, Lattice, check_cost
 from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, query_of, two_places
-from ogive.statistics.sums.stored import LATTICE, MEAN, MEASURED, MISSING, SUM, VALUES, check_cost
 
 
 @dataclass(frozen=True, repr=False)
@@ -253,7 +251,7 @@ class ProportionEstimate(_MembersEstimate):
             reporting=None if reporting is None else lambda _: reporting,
         )
 
-    @property
+    @cached_property
     def records(self) -> float:
         """The number of records, noisy where it is private."""
         return self.measured.at(self.measured.records)
@@ -369,7 +367,7 @@ class MeanEstimate(_LatticeEstimate):
         result, error = squares
         return self.rows_of_one * records * min(most, max(0.0, most - result) + error)
 
-    @property
+    @cached_property
     def records(self) -> float:
         """The number of records, noisy where it is private."""
         return self.measured.at(self.measured.records)

@@ -48,6 +48,7 @@ _FARTHEST = 200  # scales or deviations beyond which no level that is served has
 _MOST_FRACTIONS = 3  # equal scales that are moved apart by _SAME keep 9 digits; of more variables they would not
 _WIDTHS = (1e-11, 1e-8, 1e-5)  # standard errors from a distance that is nearly a quantile
 _PERIOD = 80.0  # standard deviations after which an inverted law repeats itself
+_ROOT_2 = math.sqrt(2)
 _FREQUENCIES = 4096  # at the last one the characteristic function of Laplace parts is below 10^-5, and terms alternate
 
 
@@ -76,7 +77,7 @@ class Deviation:
         scale = float(law.scale)
         return Deviation(variance, tuple(size * scale for size in sizes), sum(sizes) / 2)
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         """Root of the whole variance."""
         return math.sqrt(self.variance + 2 * sum(scale * scale for scale in self.scales))
@@ -180,43 +181,35 @@ class Deviation:
     def _separated(self) -> tuple[float, tuple[float, ...]]:
         """The deviation of the normal part, with Laplace parts that count by their variance alone, and other scales."""
         variance = self.variance
-        kept: list[float] = []
+        apart: list[float] = []
         for scale in sorted(self.scales):
             if math.sqrt(variance) > _NORMAL * scale:
                 variance += 2 * scale * scale
             else:
-                kept.append(scale)
-        if len(kept) <= _MOST_FRACTIONS:  # partial fractions need different scales, so each is a little above the last
-            for place in range(1, len(kept)):
-                kept[place] = max(kept[place], kept[place - 1] * (1 + _SAME))
-        return math.sqrt(variance), tuple(kept)
+                apart.append(scale)
+        if len(apart) <= _MOST_FRACTIONS:  # partial fractions need different scales, so each is a little above the last
+            for place in range(1, len(apart)):
+                apart[place] = max(apart[place], apart[place - 1] * (1 + _SAME))
+        return math.sqrt(variance), tuple(apart)
 
 
 def _normal_and_laplace(distance: float, deviation: float, scale: float) -> float:
     """P(|N + L| > q) of a normal variable of that deviation and a Laplace variable of that scale.
 
     With s the deviation and b the scale it is 2 Phi(-q/s) + e^(s^2/2b^2 - q/b) Phi(q/s - s/b)
-    - e^(s^2/2b^2 + q/b) Phi(-q/s - s/b).
+    - e^(s^2/2b^2 + q/b) Phi(-q/s - s/b), of which the last part is e^(-q^2/2s^2) times a factor that stays small.
     """
     if deviation == 0:
         return math.exp(-distance / scale)
     ratio, place = deviation / scale, distance / deviation
-    first = math.exp(ratio * ratio / 2 - distance / scale) * _below(place - ratio)
-    return 2 * _below(-place) + first - _scaled_tail(place, ratio)
-
-
-def _scaled_tail(place: float, ratio: float) -> float:
-    """e^(r^2/2 + r x) Phi(-x - r), which is e^(-x^2/2) times a factor that stays small."""
     far = place + ratio
+    normal = math.erfc(place / _ROOT_2)
+    near = math.exp(ratio * ratio / 2 - distance / scale) * (math.erfc(-(place - ratio) / _ROOT_2) / 2)
     if far < 25:
-        return math.exp(ratio * ratio / 2 + ratio * place) * _below(-far)
-    # Phi(-y) = e^(-y^2/2) / (y sqrt(2 pi)) (1 - 1 / y^2 + ...), to one part in 10^5 from 25 on
-    return math.exp(-place * place / 2) / (far * math.sqrt(2 * math.pi)) * (1 - 1 / far**2)
-
-
-def _below(value: float) -> float:
-    """The distribution function of the standard normal law."""
-    return math.erfc(-value / math.sqrt(2)) / 2
+        tail = math.exp(ratio * ratio / 2 + ratio * place) * (math.erfc(far / _ROOT_2) / 2)
+    else:  # Phi(-y) = e^(-y^2/2) / (y sqrt(2 pi)) (1 - 1 / y^2 + ...), to one part in 10^5 from 25 on
+        tail = math.exp(-place * place / 2) / (far * math.sqrt(2 * math.pi)) * (1 - 1 / far**2)
+    return normal + near - tail
 
 
 # --- Measured integers, and numbers read off them
@@ -337,6 +330,11 @@ class Reading:
         """The denominator, noise included."""
         return self.measured.at(self.denominator)
 
+    @cached_property
+    def _top(self) -> float:
+        """The numerator, noise included."""
+        return self.measured.at(self.numerator)
+
     @property
     def defined(self) -> bool:
         """Whether there is a ratio: the denominator with its noise is at least 1."""
@@ -347,7 +345,7 @@ class Reading:
         """The ratio, moved to where it can lie; NaN where undefined."""
         if not self.defined:
             return math.nan
-        return min(max(self.measured.at(self.numerator) / self.size, self.low), self.high)
+        return min(max(self._top / self.size, self.low), self.high)
 
     @property
     def value(self) -> float:
@@ -390,7 +388,7 @@ class Reading:
         near = self.ratio
 
         def contradicted(ratio: float) -> bool:
-            distance = abs(self.measured.at(self.numerator) - ratio * self.size)
+            distance = abs(self._top - ratio * self.size)
             return self.deviation(ratio, sampling=sampling).contradicts(distance, confidence_level)
 
         if math.isinf(farthest):
@@ -441,11 +439,11 @@ class Reading:
         def excess(distance: float) -> float:
             ratio = near + math.copysign(distance, farthest - near)
             law = self.deviation(ratio, sampling=sampling)
-            place = abs(self.measured.at(self.numerator) - ratio * self.size) - law.step
+            place = abs(self._top - ratio * self.size) - law.step
             return math.log(max(law.exceeds(max(place, 0.0)), _HARDLY)) - least
 
         error = self.deviation(near, sampling=sampling).standard_error
-        nearly = _NEARLY + _ROUNDING * abs(self.measured.at(self.numerator)) / error
+        nearly = _NEARLY + _ROUNDING * abs(self._top) / error
         low, at_low, at_high = 0.0, -least, 0.0
         high = min(error / self.size, most)
         while (at_high := excess(high)) > 0:

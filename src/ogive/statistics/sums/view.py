@@ -10,7 +10,7 @@ from ogive.showing import words
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, Style, new_axes, styled
 from ogive.showing.view import View, level
-from ogive.statistics.contrast import Number
+from ogive.statistics.confidence import Number
 from ogive.statistics.sums.estimate import (
     CountEstimate,
     MeanEstimate,

@@ -17,15 +17,13 @@ from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.provenance import Provenance
-from ogive.statistics import contrast
+from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
-from ogive.statistics.codecs import Codec, Read, stored
-from ogive.statistics.confidence import check_level
-from ogive.statistics.contrast import Number
+from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
-from ogive.statistics.plain_json import Fields, check_price
+from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
 from ogive.statistics.significance import HypothesisTest
-from ogive.statistics.sums.stored import VALUES, read_values
+from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
 
@@ -407,13 +405,13 @@ class SurvivalEstimate(Estimate):
     def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
         """Difference of survival at one time between two independent groups, this one less the other."""
         level = self._level(confidence_level)
-        value, error, low, high = contrast.difference(self._as_number(t, level), other._as_number(t, level), level)
+        value, error, low, high = confidence.difference(self._as_number(t, level), other._as_number(t, level), level)
         return Value(value, max(low, -1.0), min(high, 1.0), error)
 
     def ratio(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
         """Ratio of survival at one time of two independent groups, this one over the other."""
         level = self._level(confidence_level)
-        value, error, low, high = contrast.ratio(self._as_number(t, level), other._as_number(t, level), level)
+        value, error, low, high = confidence.ratio(self._as_number(t, level), other._as_number(t, level), level)
         return Value(value, max(low, 0.0), high, error)
 
     def restricted_mean_difference(
@@ -422,7 +420,7 @@ class SurvivalEstimate(Estimate):
         """Difference of the restricted means up to a horizon, this one less the other."""
         level = self._level(confidence_level)
         one, two = (Number("restricted mean", *each.restricted_mean(horizon, level)) for each in (self, other))
-        value, error, low, high = contrast.difference(one, two, level)
+        value, error, low, high = confidence.difference(one, two, level)
         return Value(value, low, high, error)
 
     def _as_number(self, t: float, level: float) -> Number:

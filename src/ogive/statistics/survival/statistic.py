@@ -13,16 +13,15 @@ import numpy as np
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.arrays import Float64
-from ogive.core.checks import among
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query
 from ogive.statistics.base import Terms, as_values
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName
-from ogive.statistics.options import Command
+from ogive.statistics.kinds import Command
+from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.estimate import SurvivalEstimate
 from ogive.strategies import Strategy

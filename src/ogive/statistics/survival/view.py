@@ -18,7 +18,7 @@ from ogive.showing.chart import CurveChart
 from ogive.showing.parts import Html, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
 from ogive.showing.view import View, level
-from ogive.statistics.contrast import Number
+from ogive.statistics.confidence import Number
 from ogive.statistics.survival.estimate import SurvivalEstimate
 
 ROWS = 8

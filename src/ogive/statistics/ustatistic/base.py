@@ -14,7 +14,7 @@ from scipy.special import betaincinv, ndtr
 
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.core.arrays import Float64, Int64
-from ogive.core.parameters import completed, written_fields
+from ogive.core.checks import completed, written_fields
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure, are_points, widths
 from ogive.kernels.tuples import InOrder, of_triples

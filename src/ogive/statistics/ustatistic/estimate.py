@@ -20,9 +20,8 @@ from ogive.privacy import PureDP
 from ogive.provenance import CLEAR, Provenance
 from ogive.queries.kernels import MISSED
 from ogive.statistics.base import OF_RANGE, Estimate
-from ogive.statistics.codecs import finite
 from ogive.statistics.confidence import TARGETS, Target, check_level
-from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
+from ogive.statistics.plain_json import Fields, finite, is_number, is_text, is_whole
 from ogive.statistics.significance import (
     ALTERNATIVES,
     Alternative,

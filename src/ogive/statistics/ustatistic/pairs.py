@@ -13,8 +13,7 @@ import numpy as np
 from ogive.accounting.losses import pure_epsilon
 from ogive.columns import Domain
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, is_whole, whole
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, is_whole, one_of, whole
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.kernels import Kernel
 from ogive.kernels.base import MAX_BITS, step

@@ -13,8 +13,7 @@ import numpy as np
 
 from ogive.accounting.losses import pure_epsilon
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import among, whole
-from ogive.core.parameters import one_of
+from ogive.core.checks import among, one_of, whole
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels import AbsoluteDifference, Greater
 from ogive.kernels.base import Kernel, column_nodes, widths

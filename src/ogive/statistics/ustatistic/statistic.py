@@ -15,8 +15,7 @@ import numpy as np
 
 from ogive.columns import Binning, Categories, Domain, Label, LabelValue, Missing, OutsidePolicy, is_value
 from ogive.columns.grids import Grid
-from ogive.core.checks import among, truth
-from ogive.core.parameters import completed, one_of, written_fields
+from ogive.core.checks import among, completed, one_of, truth, written_fields
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import Measure
@@ -26,9 +25,9 @@ from ogive.queries import Answer, PairsQuery, Query, RowValues
 from ogive.statistics.base import Terms, as_values
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
+from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import counts_records, owners_answer
 from ogive.statistics.methods.choose import check_expected
-from ogive.statistics.options import Command
 from ogive.statistics.ustatistic.base import DOES_NOT_FIT, Described, MeanMethod, MeanTask, best, domain_of, of_classes
 from ogive.statistics.ustatistic.curator import Degrees, counts, counts_equal_pairs, degrees, exact, kernels
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate

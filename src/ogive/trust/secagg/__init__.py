@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from ogive.core.parameters import python_only
+from ogive.core.checks import python_only
 from ogive.errors import UnsupportedError
 from ogive.trust.base import Traffic, TrustOptions, check_classes_named
 

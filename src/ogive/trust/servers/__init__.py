@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from ogive.core.checks import among, truth, whole
-from ogive.core.parameters import python_only
+from ogive.core.checks import among, python_only, truth, whole
 from ogive.errors import ParameterError
 from ogive.provenance import trust_statement
 from ogive.trust.base import Traffic, TrustOptions, check_classes_named

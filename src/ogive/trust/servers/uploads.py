@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ogive.core.parameters import added
+from ogive.core.checks import added
 from ogive.errors import ParameterError, quoted
 
 AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"

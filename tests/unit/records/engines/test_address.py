@@ -6,8 +6,8 @@ import pytest
 
 from ogive.errors import ParameterError
 from ogive.records import Records
-from ogive.records.engines.opening import Address, is_address, shown
-from ogive.releasing.session.opening import name_of
+from ogive.records.engines.connections import Address, is_address, shown
+from ogive.releasing.accounts import name_of
 
 BAD = {
     "oracle://host/db?table=t": "no engine is called 'oracle'",

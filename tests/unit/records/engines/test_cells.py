@@ -28,7 +28,7 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.records import Records, contributions
-from ogive.records.engines.opening import answer
+from ogive.records.engines.connections import answer
 
 ROWS = 4000
 LINEAR = Grid.linear(0.1, 0.7, bins=7)

@@ -23,8 +23,8 @@ from ogive.columns.predicates import predicate
 from ogive.errors import DataError, ParameterError
 from ogive.queries import Selected
 from ogive.records import Records
-from ogive.records.engines import opening
-from ogive.records.engines.opening import address_of, answer, total
+from ogive.records.engines import connections
+from ogive.records.engines.connections import address_of, answer, total
 
 AGES = Grid.integers(0, 120)
 
@@ -165,20 +165,20 @@ def test_a_cluster_that_does_not_answer_is_refused_before_spark_begins(monkeypat
     need_spark()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
-        monkeypatch.setattr(opening, "_start", lambda _: pytest.fail("Spark would wait for minutes"))
+        monkeypatch.setattr(connections, "_start", lambda _: pytest.fail("Spark would wait for minutes"))
         with pytest.raises(DataError, match=r"cannot be reached; is a master of Spark running there\?$"):
             Records.of(f"spark://127.0.0.1:{taken.getsockname()[1]}/?table=t")
 
 
 def test_without_pyspark_or_java_one_line_says_what_to_install(monkeypatch):
     need_spark()
-    monkeypatch.setattr(opening.shutil, "which", lambda name: None)
+    monkeypatch.setattr(connections.shutil, "which", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(DataError, match="Spark needs Java 17 or 21, and there is no java"):
-        opening._start(address_of("spark:local?table=t"))
+        connections._start(address_of("spark:local?table=t"))
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ParameterError, match=r"need pyspark and Java; install it with: pip install 'ogive\[spark\]'"):
-        opening.spark_session(address_of("spark:local?table=t"))
+        connections.spark_session(address_of("spark:local?table=t"))
 
 
 ALONE = """

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.records.engines.opening import SparkAddress, address_of, is_address, shown
-from ogive.releasing.session.opening import name_of
+from ogive.records.engines.connections import SparkAddress, address_of, is_address, shown
+from ogive.releasing.accounts import name_of
 
 CLUSTER = "spark://head.example:7077/?table=visits&schema=lake.ward&spark.executor.memory=4g&spark.k=s%20cret"
 

@@ -20,7 +20,7 @@ from ogive import (
     Subset,
 )
 from ogive.accounting import covers
-from ogive.columns.categories import as_written
+from ogive.core.checks import as_written
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.report import render_report

@@ -10,7 +10,7 @@ import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, HosmerLemeshow, PureDP, Quantiles, Roc, Subset
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
-from ogive.releasing.session.statement import statement
+from ogive.releasing.accounts import statement
 from ogive.report import render_report
 from ogive.statistics.base import describe
 from ogive.statistics.kinds import read_estimate

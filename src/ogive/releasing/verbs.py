@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from ogive.columns import LabelValue
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy
-from ogive.statistics.base import Estimate, EstimateT, Statistic
+from ogive.statistics.base import PART_TEXTS, Estimate, EstimateT, Statistic, Where, takes_options_of
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.statistic import Bounds, BoundsOptions
 from ogive.statistics.boxplot.estimate import Boxplots
@@ -18,12 +18,10 @@ from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemeshowOptions
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.derived import Taken, asked, call_of
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe, DescribeOptions
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
-from ogive.statistics.kinds import CALLED, Kind, called_otherwise
-from ogive.statistics.options import PART_TEXTS, Where, takes_options_of
+from ogive.statistics.kinds import CALLED, Arguments, Kind, about, call_of, called_otherwise
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
 from ogive.statistics.roc.estimate import RocEstimate
@@ -114,12 +112,9 @@ class Verbs(ABC):
             `privacy`, from the session's budget.
         """
         (column,) = self._named(column=column)
-        return self.release(
-            asked(Ecdf(column, **options), where=where, by=by, groups=groups),
-            privacy=privacy,
-            batch=batch,
-            source=source,
-        )
+        wanted = about(Ecdf(column, **options), where=where, by=by, groups=groups)
+        result: Curve | GroupEstimates[Curve] = self.release(wanted, privacy=privacy, batch=batch, source=source)
+        return result
 
     @overload
     def quantiles(
@@ -176,8 +171,11 @@ class Verbs(ABC):
             `privacy` for all of them together, from the session's budget.
         """
         (column,) = self._named(column=column)
-        wanted = asked(Quantiles(column, probabilities, **options), where=where, by=by, groups=groups)
-        return self.release(wanted, privacy=privacy, source=source)
+        wanted = about(Quantiles(column, probabilities, **options), where=where, by=by, groups=groups)
+        result: QuantileEstimates | GroupEstimates[QuantileEstimates] = self.release(
+            wanted, privacy=privacy, source=source
+        )
+        return result
 
     @takes_options_of(Boxplot, BoxplotOptions)
     def boxplot(
@@ -204,7 +202,7 @@ class Verbs(ABC):
         (column,) = self._named(column=column)
         if options.get("groups") is not None:
             options["groups"] = tuple(options["groups"] or ())
-        return self.release(asked(Boxplot(column, **options), where=where), privacy=privacy, source=source)
+        return self.release(about(Boxplot(column, **options), where=where), privacy=privacy, source=source)
 
     @overload
     def roc(
@@ -261,8 +259,9 @@ class Verbs(ABC):
             `privacy` for both classes together, from the session's budget.
         """
         score, label = self._named(score=score, label=label)
-        wanted = asked(Roc(score, label, **options), where=where, by=by, groups=groups)
-        return self.release(wanted, privacy=privacy, source=source)
+        wanted = about(Roc(score, label, **options), where=where, by=by, groups=groups)
+        result: RocEstimate | GroupEstimates[RocEstimate] = self.release(wanted, privacy=privacy, source=source)
+        return result
 
     @overload
     def hosmer_lemeshow(
@@ -319,8 +318,9 @@ class Verbs(ABC):
             `privacy` for groups and test together, from the session's budget.
         """
         probability, label = self._named(probability=probability, label=label)
-        wanted = asked(HosmerLemeshow(probability, label, **options), where=where, by=by, groups=by_groups)
-        return self.release(wanted, privacy=privacy, source=source)
+        wanted = about(HosmerLemeshow(probability, label, **options), where=where, by=by, groups=by_groups)
+        result: Calibration | GroupEstimates[Calibration] = self.release(wanted, privacy=privacy, source=source)
+        return result
 
     @takes_options_of(Bounds, BoundsOptions)
     def find_bounds(
@@ -344,7 +344,7 @@ class Verbs(ABC):
             `privacy` for the bounds, from the session's budget; later releases within the bounds cost extra.
         """
         (column,) = self._named(column=column)
-        return self.release(asked(Bounds(column, **options), where=where), privacy=privacy, source=source)
+        return self.release(about(Bounds(column, **options), where=where), privacy=privacy, source=source)
 
     @takes_options_of(Ustatistic, UstatisticOptions)
     def ustatistic(
@@ -370,7 +370,7 @@ class Verbs(ABC):
             `privacy` for the statistic, from the session's budget.
         """
         self._named(columns=columns)
-        return self.release(asked(Ustatistic(columns, kernel, **options), where=where), privacy=privacy, source=source)
+        return self.release(about(Ustatistic(columns, kernel, **options), where=where), privacy=privacy, source=source)
 
     @takes_options_of(Describe, DescribeOptions)
     def describe(
@@ -394,7 +394,7 @@ class Verbs(ABC):
             `privacy` for the whole table, from the session's budget.
         """
         named = (columns,) if isinstance(columns, str) else tuple(columns)
-        return self.release(asked(Describe(named, **options), where=where), privacy=privacy, source=source)
+        return self.release(about(Describe(named, **options), where=where), privacy=privacy, source=source)
 
 
 _OWN = {
@@ -407,11 +407,11 @@ _OWN = {
 def verb_of(kind: Kind) -> Callable[..., Estimate]:
     """The method of a statistic that has none above, derived from its fields."""
 
-    def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
+    def release(columns: Arguments, options: Arguments, own: Arguments) -> Estimate:
         session: Verbs = own["self"]
         named = session._named(**columns)
         statistic: Statistic[Estimate] = kind.statistic(**dict(zip(columns, named, strict=True)), **options)
-        wanted: Statistic[Estimate] = asked(statistic, **{name: own[name] for name in PART_TEXTS})
+        wanted: Statistic[Estimate] = about(statistic, where=own["where"], by=own["by"], groups=own["groups"])
         return session.release(wanted, privacy=own["privacy"], source=own["source"])
 
     return call_of(kind, release, _OWN, first=("self",))

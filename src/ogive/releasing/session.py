@@ -18,21 +18,25 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_columns
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.releasing.planning import plan
-from ogive.releasing.pointwise import PointwiseCurve
-from ogive.releasing.release import release
-from ogive.releasing.session.opening import (
+from ogive.releasing.accounts import (
+    card,
     default_adjacency,
+    disclosure,
     is_made,
     is_unmade,
     ledger_file,
+    left,
     name_of,
     open_account,
     open_ledger,
     public_size,
+    statement,
+    unseen,
 )
-from ogive.releasing.session.statement import card, disclosure, left, statement, unseen
-from ogive.releasing.session.verbs import Verbs
+from ogive.releasing.planning import plan
+from ogive.releasing.pointwise import PointwiseCurve
+from ogive.releasing.release import release
+from ogive.releasing.verbs import Verbs
 from ogive.showing.view import Card, as_html
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
 from ogive.statistics.kinds import is_estimate, read_recorded
@@ -41,7 +45,7 @@ from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
-    from ogive.ledger.opening import Hasher
+    from ogive.ledger.account import Hasher
     from ogive.releasing.planning import Plan
     from ogive.statistics.ecdf.statistic import Ecdf
 
@@ -126,7 +130,7 @@ class Session(Verbs):
         self._simulation = Simulation.of(trust)
         private = self._simulation.private
         self.name = name_of(data, name, lasting=ledger is not None and private)
-        self._asked: Counter[str] = Counter()
+        self._times: Counter[str] = Counter()
         self._closed = False
         self._account: Account | None = None
         self._ledger: Ledger | None = None
@@ -291,7 +295,7 @@ class Session(Verbs):
             source=source,
         )
         if estimate.provenance is not None:
-            self._asked[estimate.provenance.release_id] += 1
+            self._times[estimate.provenance.release_id] += 1
         return estimate
 
     def pointwise(
@@ -448,14 +452,14 @@ class Session(Verbs):
         if self._closed:
             return f"{self.name}: this session is closed"
         account = self._current
-        return f"{self.name}: {self._trust.assumption}" if account is None else statement(account, asked=self._asked)
+        return f"{self.name}: {self._trust.assumption}" if account is None else statement(account, times=self._times)
 
     def _repr_html_(self) -> str:
         account = None if self._closed else self._current
         if account is None:
-            said = "this session is closed" if self._closed else self._trust.assumption
-            return as_html(Card(self.name, notes=(said,)))
-        return as_html(card(account, asked=self._asked))
+            note = "this session is closed" if self._closed else self._trust.assumption
+            return as_html(Card(self.name, notes=(note,)))
+        return as_html(card(account, times=self._times))
 
     def __repr__(self) -> str:
         if self._closed:

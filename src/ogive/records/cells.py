@@ -1,4 +1,4 @@
-"""What Arrow arrays hold, text too: values as numbers or as codes of labels, and whether they are what is declared.
+"""What the cells of columns hold, text too: numbers or codes of labels, and whether they are what is declared.
 
 Numbers of more than 53 bits are read as their nearest float64, times as microseconds (exact for the years 1685 to
 2255).

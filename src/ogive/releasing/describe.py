@@ -9,11 +9,11 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import declared
+from ogive.releasing.functions import declared
 from ogive.releasing.release import release
+from ogive.statistics.base import takes_options_of
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe, DescribeOptions
-from ogive.statistics.options import takes_options_of
 from ogive.trust import Central, Simulation, TrustOf
 
 
@@ -57,7 +57,7 @@ def describe(
         >>> bool(abs(table.of("age", "A")["mean"].value - 53.5) < 2)
         True
     """
-    asked = Describe((columns,) if isinstance(columns, str) else tuple(columns), **options)
-    public = () if asked.by is None else declared(asked.by, asked.public_groups, adjacency)
+    statistic = Describe((columns,) if isinstance(columns, str) else tuple(columns), **options)
+    public = () if statistic.by is None else declared(statistic.by, statistic.public_groups, adjacency)
     holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
-    return release(asked, trust=holder, privacy=privacy, adjacency=adjacency, public=public, source=source)
+    return release(statistic, trust=holder, privacy=privacy, adjacency=adjacency, public=public, source=source)

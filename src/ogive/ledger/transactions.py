@@ -1,4 +1,4 @@
-"""The books of a ledger: what is read from its tables and written to them, one transaction a function."""
+"""The transactions of a ledger: what is read from its tables and written to them, one transaction a function."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Booked:
     spot: Spot | None = None
 
 
-class Books(MarkedTables):
+class LedgerTables(MarkedTables):
     """What is read from the tables of one ledger, and written to them."""
 
     # --- reading
@@ -207,7 +207,7 @@ class Books(MarkedTables):
                 return Booked(row.id, row.release_id, unsealed, resumed=True, spot=begun)
             self._check(connection, data_set, spot, charge, first=first)
             release_id = secrets.token_hex(16)
-            asked = plain_text(question)
+            text = plain_text(question)
             noted = {
                 "part": spot.part,
                 "fingerprint": fingerprint,
@@ -219,8 +219,8 @@ class Books(MarkedTables):
             done = connection.execute(
                 insert(SPENDS).values(
                     data_set=spot.number,
-                    digest=question_digest(asked),
-                    question=asked,
+                    digest=question_digest(text),
+                    question=text,
                     state=RESERVED,
                     release_id=release_id,
                     secret=self.keys.seal(secret, release_id),
@@ -276,15 +276,15 @@ class Books(MarkedTables):
                 )
             if row.bound == step:
                 return
-            taken = row.bound.get(_AFTER, "0")
+            place = row.bound.get(_AFTER, "0")
             if row.bound.get(_BEFORE) == str(before):
                 raise ReleaseMismatchError(
-                    f"{spot.words} has this stream with {quoted(taken)} elements already, and others than now follow "
+                    f"{spot.words} has this stream with {quoted(place)} elements already, and others than now follow "
                     f"the first {before}: give the same call once more"
                 )
-            if taken != str(before):
+            if place != str(before):
                 raise ReleaseMismatchError(
-                    f"{spot.words} has this stream at element {quoted(taken)}, and this state is at element "
+                    f"{spot.words} has this stream at element {quoted(place)}, and this state is at element "
                     f"{before}; its noise must not be used for other elements: continue from the newest state"
                 )
             self.advance(connection, spot.number)
@@ -349,9 +349,9 @@ class Books(MarkedTables):
     # --- inside a transaction
 
     def _fingerprint(self, data_set: DataSet, spot: Spot) -> str:
-        kept = data_set.fingerprints
+        stored = data_set.fingerprints
         # a first fingerprint is kept with the first spend
-        current = kept.get(spot.part) or spot.fingerprint or kept.get(WHOLE) or ""
+        current = stored.get(spot.part) or spot.fingerprint or stored.get(WHOLE) or ""
         if spot.fingerprint is not None and spot.fingerprint != current:
             raise LedgerError(
                 f"{spot.words} was opened for other data meanwhile; open it again, "

@@ -606,5 +606,5 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
         ) from None
     except psycopg.OperationalError as problem:
         # what the driver says may hold secrets
-        why = next((words for said, words in _CLOSED if said in str(problem)), _UNKNOWN)
+        why = next((words for part, words in _CLOSED if part in str(problem)), _UNKNOWN)
         raise DataError(f"{plain(address.place)} {why}") from None

@@ -10,9 +10,8 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import COLUMN, LABEL, declared
-from ogive.releasing.release import on_columns
-from ogive.statistics.options import takes_options_of
+from ogive.releasing.functions import COLUMN, LABEL, declared, on_columns
+from ogive.statistics.base import takes_options_of
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.statistic import Ustatistic, UstatisticOptions
 from ogive.trust import Central, Simulation, TrustOf

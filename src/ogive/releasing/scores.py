@@ -7,11 +7,10 @@ from typing import Any, Unpack
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import LABEL, PROBABILITY, SCORE, declared
-from ogive.releasing.release import on_columns
+from ogive.releasing.functions import LABEL, PROBABILITY, SCORE, declared, on_columns
+from ogive.statistics.base import takes_options_of
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemeshowOptions
-from ogive.statistics.options import takes_options_of
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.statistic import Roc, RocOptions
 from ogive.trust import Central, TrustOf

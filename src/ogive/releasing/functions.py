@@ -1,9 +1,9 @@
-"""Quantiles, boxplots and bounds of arrays."""
+"""Functions on arrays of one column, and those of statistics that have none of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 
@@ -11,17 +11,132 @@ from ogive.core.checks import array_of
 from ogive.errors import DataError, quoted
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.releasing.functions.calling import COLUMN, GROUP, declared
-from ogive.releasing.release import on_columns
+from ogive.releasing.release import release
+from ogive.statistics.base import Estimate, EstimateT, Statistic, takes_options_of
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.statistic import Bounds, BoundsOptions
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
-from ogive.statistics.options import takes_options_of
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
+from ogive.statistics.kinds import CALLED, Arguments, Kind, call_of
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
-from ogive.trust import Central, TrustOf
+from ogive.trust import Central, Simulation, TrustOf
+
+COLUMN, GROUP = "value", "group"
+SCORE, PROBABILITY, LABEL = "score", "probability", "label"
+
+
+def declared(column: str, public: bool | None, adjacency: Adjacency) -> tuple[str, ...]:
+    """The public columns of a release whose caller may say of one that everybody knows it."""
+    return (column,) if public and Adjacency(adjacency) is Adjacency.REPLACE else ()
+
+
+def on_columns(
+    statistic: Statistic[EstimateT],
+    table: Mapping[str, Any],
+    privacy: Privacy | None,
+    adjacency: Adjacency,
+    trust: TrustOf,
+    source: RandomSource | None,
+    na_values: NaValues,
+    *,
+    batch: str | None = None,
+    public: Sequence[str] = (),
+) -> EstimateT:
+    """One release of arrays by name, whoever would hold them."""
+    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
+    return release(
+        statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public or None, source=source
+    )
+
+
+# --- Functions of statistics that have none of their own, by `__getattr__`
+
+_OWN = {
+    "privacy": (None, "The guarantee for the statistic and everything derived from it."),
+    "adjacency": (Adjacency.REPLACE, "REPLACE (the number of records is public) or ADD_OR_REMOVE (it is private)."),
+    "trust": (Central, "Trust model: its type or name, or a `Simulation`."),
+    "source": (None, "Source of the noise key; by default the operating system."),
+    "na_values": ((), "Texts and numbers that mark a missing value of a measured column, besides words such as NA."),
+}
+
+
+class Function(Protocol):
+    """A function with the columns and options of a statistic."""
+
+    def __call__(self, *columns: object, **options: object) -> Estimate:
+        """Release the statistic of some arrays."""
+        ...
+
+
+def __getattr__(name: str) -> Function:
+    """The function of a kind, made when it is used."""
+    if name not in CALLED:
+        raise AttributeError(name)
+    return function_of(CALLED[name])
+
+
+def function_of(kind: Kind) -> Function:
+    """The function that releases a statistic of arrays."""
+
+    def release(columns: Arguments, options: Arguments, own: Arguments) -> Estimate:
+        called = {name: COLUMN if columns.keys() == {"column"} else name for name in columns}
+        statistic: Statistic[Estimate] = kind.statistic(**called, **options)
+        return on_columns(statistic, {called[name]: values for name, values in columns.items()}, **own)
+
+    array = "data" if "values" in kind.options.__annotations__ else "values"  # which is the name of an option there
+    return call_of(kind, release, _OWN, called={"column": array})
+
+
+# --- The distribution function of an array
+
+
+@takes_options_of(Ecdf, EcdfOptions)
+def ecdf(
+    values: Any,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    batch: str | None = None,
+    source: RandomSource | None = None,
+    na_values: NaValues = (),
+    **options: Unpack[EcdfOptions],
+) -> Curve:
+    """Release the whole distribution function of an array.
+
+    Args:
+        values: Numbers or dates, shape (n,); one row per person.
+        privacy: The guarantee for the whole curve and everything derived from it.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        batch: Public name of these records, for merging curves.
+        source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> ages = np.random.default_rng(1).integers(18, 90, size=20_000)
+        >>> curve = ogive.ecdf(ages, bounds=(0, 120), bins=120, privacy=ogive.PureDP(1))
+        >>> bool(abs(curve(65) - np.mean(ages <= 65)) < 0.02)
+        True
+    """
+    return on_columns(
+        Ecdf(COLUMN, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values, batch=batch
+    )
+
+
+# --- Quantiles, boxplots and bounds of arrays
 
 
 @takes_options_of(Quantiles, QuantilesOptions)

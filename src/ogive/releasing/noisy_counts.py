@@ -88,15 +88,15 @@ def curve_from_counts(
         raise ParameterError("`total` is the number of records where it is public, which is so under REPLACE alone")
     if total is not None:
         whole(total, "total", 1, _MOST_COUNT)
-    made = make_grid(bounds, values.size, grid)
-    if made.bins != values.size:
-        raise ParameterError(f"the grid has {made.bins} bins, and there are {values.size} counts")
+    points = make_grid(bounds, values.size, grid)
+    if points.bins != values.size:
+        raise ParameterError(f"the grid has {points.bins} bins, and there are {values.size} counts")
     law, price = _noise(scale, sigma, changed=2 if adjacency is Adjacency.REPLACE else 1)
     strategy = LeastSquaresTree(values.size, (1,), (law,))
     answer = Answer(values, None if total is None else (total,), adding=parties)
     unit = PrivacyUnit(adjacency)
     terms = Terms(price, unit, lambda query: None)
-    curve = curve_from(answer, Binning(column, made), strategy, terms, "auto")
+    curve = curve_from(answer, Binning(column, points), strategy, terms, "auto")
     digest = hashlib.sha256(
         b"ogive noisy counts\n" + values.astype("<i8").tobytes() + repr((strategy, parties)).encode()
     )

@@ -1,9 +1,0 @@
-from .describe import describe as describe
-from .ecdf import ecdf as ecdf
-from .noisy_counts import curve_from_counts as curve_from_counts
-from .quantiles import boxplot as boxplot
-from .quantiles import find_bounds as find_bounds
-from .quantiles import quantiles as quantiles
-from .scores import hosmer_lemeshow as hosmer_lemeshow
-from .scores import roc as roc
-from .ustatistic import ustatistic as ustatistic
