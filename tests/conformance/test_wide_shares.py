@@ -17,6 +17,7 @@ from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.columns.grids import Grid
+from ogive.core.checks import WORD as LARGEST
 from ogive.crypto.aggregation.settings import add_masks, mask_vector
 from ogive.crypto.circuits import Bit, Builder, evaluate, separate
 from ogive.crypto.comparison import KeyShape, evaluate_sums, generate
@@ -29,14 +30,14 @@ from ogive.kernels.circuits import Entries, kernel_circuit
 from ogive.local import TreeOracle
 from ogive.local.aggregation import transform
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.laws import largest_share, noise_bound
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, RowValues
 from ogive.queries.histograms import ThresholdQuery
 from ogive.strategies import design_path, design_projection
-from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
 from ogive.trust.secagg.terms import AggregationTerms, Contribution
 from ogive.trust.servers.clients import added, residues, signed
-from ogive.trust.servers.modular import measure_modulo
+from ogive.trust.servers.modular import check_range, measure_modulo
 
 REPLACE = Adjacency.REPLACE
 X, Y = numbers(4), Binning("y", Grid.linear(0, 1, bins=4))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ogive.columns import Binning, Domain
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import KeptByType, array_of, refuse_masked, whole
+from ogive.core.checks import KeptByType, Range, array_of, refuse_masked, whole
 from ogive.errors import DataError, ParameterError
 
 # --- Sums of kernels over pairs as whole numbers, with the most that one record can change them
@@ -90,9 +90,9 @@ def pairs_of(records: int) -> int:
 
 def check_records(records: int) -> None:
     """Refuse more records than `MOST_RECORDS`, since counts of their pairs may not fit into 64 bits."""
-    if records > MOST_RECORDS:
-        # how many there are may be private
-        raise DataError(f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
+    # how many there are may be private
+    refusal = f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample"
+    Range.within(records).check(MOST_RECORDS, refusal)
 
 
 def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:

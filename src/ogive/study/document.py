@@ -33,11 +33,11 @@ from ogive.study.common import Document, StudyRelease
 from ogive.study.course import Step, course, terms_of
 from ogive.study.sealing import is_sealing_key
 from ogive.trust.models import PairsOptions
-from ogive.trust.modulus import check_range
 from ogive.trust.secagg import COLLUDING, SecAggOptions
 from ogive.trust.servers import ServersOptions, assumption
 from ogive.trust.servers.clients import Singles
 from ogive.trust.servers.comparing import decided
+from ogive.trust.servers.modular import check_range
 from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import AUTO, DEFAULT_TOLERATED, SUMS
 

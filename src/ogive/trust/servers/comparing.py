@@ -30,10 +30,10 @@ from ogive.crypto.field import P
 from ogive.crypto.tables import UploadCost, exchanged_bytes, upload_cost
 from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
+from ogive.noise.laws import noise_bound
 from ogive.queries import Aggregate, Ballots, LabelsQuery
 from ogive.queries.labels import ServedQuery
 from ogive.trust.base import Traffic
-from ogive.trust.modulus import noise_bound
 from ogive.trust.servers.clients import added, residues
 from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.settings import AggregateUploads, Layout

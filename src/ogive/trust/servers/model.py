@@ -49,12 +49,11 @@ from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening
-from ogive.trust.modulus import check_range
 from ogive.trust.servers import ServersOptions
 from ogive.trust.servers.clients import added, signed, upload, upload_sums
 from ogive.trust.servers.comparing import Comparison, decided
 from ogive.trust.servers.labeling import ANSWERED, converse
-from ogive.trust.servers.modular import block_ends
+from ogive.trust.servers.modular import block_ends, check_range
 from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import ANALYST, ANSWER, Preparation, Server, opened_totals
 from ogive.trust.servers.settings import AggregateUploads, Layout, question_digest, question_number

@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt64
+from ogive.core.checks import WIDE
 from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.noise.laws import noise_bound
 from ogive.privacy import Adjacency
 from ogive.queries.aggregates import GroupSums
 from ogive.queries.base import LinearQuery, Query
@@ -23,6 +25,7 @@ LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 """Widths that are tried: those that need 2, 3, 4, 6, 8, 11, 16, 22, 32 and 64 limbs for a word."""
 
 _ROOM_BITS = 60
+"""Of the measurements of limbs, below 2^60 so that those of negative entries fit beside them."""
 _TOTALS_BITS = 16
 """Of the limbs of what is only counted: so many cells as there may be stay below 2^63."""
 
@@ -99,6 +102,31 @@ def _add(first: UInt64, second: UInt64, modulus: int) -> UInt64:
     if modulus == field.P:
         return field.sums(first, second)
     return np.asarray((first + second) & np.uint64(modulus - 1))
+
+
+# --- Room in the numbers in which servers hold shares: sums and their noise must not leave them
+
+
+def check_range(query: LinearQuery, *, records: int, servers: int, honest: int, modulus: int) -> None:
+    """Check that measurements of this many records with the noise of all servers stay within a modulus."""
+    room = modulus // 4
+    cells = np.zeros(query.aggregate.shape, dtype=np.int64)
+    once = int(np.abs(query.measure(cells + 1)).max(initial=0))  # what one record adds, where all add, is below it
+    laws = [level.law for level in query.levels]
+    fits = once * records < room and noise_bound(laws, adding=servers, honest=honest) < room
+    if fits:
+        for place in (0, -1):  # a query may look at some of its rows alone
+            cells[...] = 0
+            cells.flat[place] = records * -(-WIDE // room)
+            try:
+                query.measure(cells)
+            except (DataError, ParameterError):
+                fits = False
+    if not fits:
+        raise UnsupportedError(
+            "sums of this many records and their noise may leave the range of the servers' numbers; "
+            "ask for fewer fractional bits or for more privacy loss, or use trust central"
+        )
 
 
 # --- The cells of an aggregate that a query tells apart
