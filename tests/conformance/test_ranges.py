@@ -337,7 +337,7 @@ def test_ranges_are_exact_for_numbers_of_any_size():
         if size:
             with pytest.raises(OgiveError, match=r"^too large$"):
                 refuse_sums(values, 5, 5 * size - 1, "too large")
-    assert Range(-2, 5) + Range.within(3) == Range(-5, 8)
+    assert Range(-2, 5) + Range(-3, 3) == Range(-5, 8)
     assert Range(-2, 5) * 4 == Range(-8, 20)
     assert Range.of(np.array([3, 9])) == Range(0, 9)
 

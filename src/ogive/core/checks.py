@@ -112,15 +112,12 @@ def _shown(number: int) -> str:
 # --- Ranges of whole numbers, so that nothing wraps around 2^64
 #
 # Arithmetic of int64 wraps in silence. So whatever adds up or multiplies whole numbers states between what its results
-# lie, in integers of any size, and has that checked here before it computes. Data may reach `ROOM` where nothing else
-# is said, and `WIDE` anywhere. What is left is for noise: how large it may be is said in `ogive.noise.laws`.
+# lie, in integers of any size, and has that checked here before it computes. What data leave free is for noise, of
+# which `ogive.noise.laws` says how large it may be.
 
-ROOM = (1 << 61) - 1
-"""What data reach at most, where a mechanism says nothing else."""
-WIDE = 1 << 62
-"""What data reach at most in any mechanism."""
-WORD = (1 << 63) - 1
-"""The largest int64."""
+ROOM = (1 << 61) - 1  # what data reach at most, where a mechanism says nothing else
+WIDE = 1 << 62  # what data reach at most in any mechanism
+WORD = (1 << 63) - 1  # the largest int64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,11 +126,6 @@ class Range:
 
     low: int
     high: int
-
-    @classmethod
-    def within(cls, size: int) -> Range:
-        """From minus a size to the size."""
-        return cls(-size, size)
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Range:

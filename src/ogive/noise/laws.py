@@ -265,11 +265,10 @@ class ShareNodes:
 # sparse vector are not those of the numbers that they compare. There nothing wraps before a value is 2^15 times its
 # scale, which has a chance of exp(-2^15): far below any delta that can be stated.
 
-TAIL_BITS = 64
 _NATURAL = 0.6931471806  # log 2, rounded up
 
 
-def noise_bound(laws: Iterable[Law], *, adding: int = 1, honest: int = 1, tail_bits: int = TAIL_BITS) -> int:
+def noise_bound(laws: Iterable[Law], *, adding: int = 1, honest: int = 1, tail_bits: int = 64) -> int:
     """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-tail_bits.
 
     Source:

@@ -546,7 +546,7 @@ class DiscoveryQuery(base.Described, base.CuratorQuery):
         counted = self.values.column.missing == "count"
         if nodes is None:
             return write(Counted(exact.counts, exact.missing if counted else 0))
-        Range.within(self.values.records(sums)).check(ROOM, "there are too many records to be counted with noise")
+        Range(0, self.values.records(sums)).check(ROOM, "there are too many records to be counted with noise")
         noise = nodes.values(self.law, 0, np.arange(len(exact.counts)))
         noisy = {value: count + int(added) for (value, count), added in zip(exact.counts.items(), noise, strict=True)}
         missing = exact.missing + int(nodes.values(self.law, 1, np.arange(1))[0]) if counted else 0

@@ -108,7 +108,7 @@ class QuantileScore:
             DataError: ranks, times the denominator of the probability, may not fit into 64 bits.
         """
         wanted, unit = self.probability.numerator, self.probability.denominator
-        ranks = (Range.sums(sums) + Range.within(abs(self.shift))) * unit
+        ranks = (Range.sums(sums) + Range(0, abs(self.shift))) * unit
         ranks.check(WIDE - 1, "ranks of this many records do not fit; select a quantile of a smaller denominator")
         at_or_below = np.cumsum(sums)[self.first : self.last + 1]
         below = np.concatenate(([0], at_or_below[:-1]))

@@ -510,7 +510,7 @@ class CellCounts:
 def check_room(rows: int, bits: int) -> None:
     """Refuse so many rows that their sums in units of 2^-bits could leave 64 bits."""
     refusal = f"there are too many records for sums with {bits} fractional bits; use fewer bits"
-    Range.within(rows << bits).check(WIDE, refusal)
+    Range(0, rows << bits).check(WIDE, refusal)
 
 
 class ProbabilitySums:

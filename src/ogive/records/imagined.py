@@ -196,7 +196,7 @@ class Repeated:
             refusal = (
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
-            Range.within(self._records << aggregate.bits).check(WIDE - 1, refusal, ParameterError)
+            Range(0, self._records << aggregate.bits).check(WIDE - 1, refusal, ParameterError)
         parts = [(1, np.zeros(aggregate.shape, dtype=np.int64))]
         if self._copies:
             parts.append((self._copies, Records(self._source).aggregate(aggregate)))

@@ -271,7 +271,7 @@ class SymmetricRoot(GaussianRoot):
         counted = histogram(counts, self.size)
         largest, most = int(np.abs(counted).max()), 62 - self.weight_bits
         refusal = f"`counts` must be below 2^{most} for exact measurement, got {largest}"
-        Range.within(largest << self.weight_bits).check(WIDE - 1, refusal, ParameterError)
+        Range(0, largest << self.weight_bits).check(WIDE - 1, refusal, ParameterError)
         return reflected_convolver(self.size, self.bits).apply(counted * self.weights)
 
     def squared_change(self, *, replace: bool) -> int:

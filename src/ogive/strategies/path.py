@@ -434,12 +434,12 @@ class PathNoise:
 
     def measure(self, counts: Int64) -> Int64:
         """Cumulative counts times 2^bits, shape (..., N), of histograms, shape (..., N)."""
-        return self._totals(counts, self.size)
+        return self._totals(counts, self.size) << self.bits
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
         """`measure` at some 0-based points only; the shape of `points` replaces the last axis."""
         points = self._checked(points)
-        return self._totals(counts, int(points.max(initial=-1)) + 1)[..., points]
+        return self._totals(counts, int(points.max(initial=-1)) + 1)[..., points] << self.bits
 
     def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
         """0-based block of each point at every level of `levels`; each array has the shape of `points`."""
@@ -527,7 +527,7 @@ class PathNoise:
         return points
 
     def _totals(self, counts: Int64, used: int) -> Int64:
-        """Cumulative counts times 2^bits, of which the first `used` fit answers of 64 bits."""
+        """Cumulative counts, of which the first `used` times 2^bits fit answers of 64 bits."""
         if counts.ndim == 0 or counts.shape[-1] != self.size:
             raise ParameterError(f"a histogram must have shape (..., {self.size}), got {counts.shape}")
         below = counts[..., :used]
@@ -535,7 +535,7 @@ class PathNoise:
             for row in below.reshape(-1, used):
                 most = ROOM.bit_length() - self.bits
                 Range.sums(row, 1 << self.bits).check(ROOM, f"more than 2^{most} records do not fit answers of 64 bits")
-        return np.cumsum(counts, axis=-1, dtype=np.int64) << self.bits
+        return np.cumsum(counts, axis=-1, dtype=np.int64)
 
 
 # --- Choose the tree and the noise scale of path noise for a guarantee

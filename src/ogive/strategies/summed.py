@@ -245,11 +245,7 @@ def unlike(one: Strategy, other: Strategy) -> bool:
 
 
 def added_up(answers: Sequence[Int64], shifts: Sequence[int]) -> Int64:
-    """The sum of answers, each moved up by so many bits.
-
-    Raises:
-        DataError: it may not fit 64 bits.
-    """
+    """The sum of answers, each moved up by its number of bits, or a refusal where it may not fit 64 bits."""
     total = Range(0, 0)
     for answer, shift in zip(answers, shifts, strict=True):
         total += Range.of(answer) * (1 << shift)

@@ -207,7 +207,7 @@ class PathTotals(Engine):
         self.tree = best_tree(candidate_trees(steps), privacy, Adjacency.ADD_OR_REMOVE, gaussian="fine")
         self.law, self.bits = path_noise_law(self.tree, privacy, Adjacency.ADD_OR_REMOVE, change=change)
         refusal = "totals could overflow 64 bits; use fewer steps or a coarser resolution"
-        Range.within(steps * largest << self.bits).check(ROOM, refusal, ParameterError)
+        Range(0, steps * largest << self.bits).check(ROOM, refusal, ParameterError)
 
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:
@@ -432,7 +432,7 @@ class SqrtTotals(Engine):
         self.weights = np.rint(np.ldexp(root_coefficients(steps), SHIFT)).astype(np.int64)
         self.squared = sum(weight * weight for weight in self.weights.tolist())
         refusal = "bounds are too many times the resolution for exact sums of 64 bits"
-        Range.within(largest * int(self.weights.sum())).check(ROOM >> 1, refusal, ParameterError)
+        Range(0, largest * int(self.weights.sum())).check(ROOM >> 1, refusal, ParameterError)
         self.law = DiscreteGaussian(round_up_root(self.squared * change * change / (2 * rho)))
         self.inverse = estimator_coefficients(self.weights)
 

@@ -112,16 +112,14 @@ def check_range(query: LinearQuery, *, records: int, servers: int, honest: int, 
     room = modulus // 4
     cells = np.zeros(query.aggregate.shape, dtype=np.int64)
     once = int(np.abs(query.measure(cells + 1)).max(initial=0))  # what one record adds, where all add, is below it
-    laws = [level.law for level in query.levels]
-    fits = once * records < room and noise_bound(laws, adding=servers, honest=honest) < room
-    if fits:
-        for place in (0, -1):  # a query may look at some of its rows alone
+    fits = max(once * records, noise_bound((each.law for each in query.levels), adding=servers, honest=honest)) < room
+    try:
+        for place in (0, -1) if fits else ():  # a query may look at some of its rows alone
             cells[...] = 0
             cells.flat[place] = records * -(-WIDE // room)
-            try:
-                query.measure(cells)
-            except (DataError, ParameterError):
-                fits = False
+            query.measure(cells)
+    except (DataError, ParameterError):
+        fits = False
     if not fits:
         raise UnsupportedError(
             "sums of this many records and their noise may leave the range of the servers' numbers; "
