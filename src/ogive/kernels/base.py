@@ -91,8 +91,7 @@ def pairs_of(records: int) -> int:
 def check_records(records: int) -> None:
     """Refuse more records than `MOST_RECORDS`, since counts of their pairs may not fit into 64 bits."""
     # how many there are may be private
-    refusal = f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample"
-    Range(0, records).check(MOST_RECORDS, refusal)
+    Range(0, records).check(MOST_RECORDS, f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
 
 
 def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:

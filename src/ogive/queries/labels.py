@@ -214,8 +214,7 @@ class LabelsQuery(base.Described, base.CuratorQuery):
         Raises:
             DataError: there are too many votes for these bits.
         """
-        refusal = f"there are too many votes for counts with {self.bits} fractional bits"
-        refuse_sums(sums, 1 << self.bits, ROOM, refusal)
+        refuse_sums(sums, 1 << self.bits, ROOM, f"there are too many votes for counts with {self.bits} fractional bits")
         answered = self._passing(sums, nodes)
         labels = np.where(answered, 0, REFUSED)
         chosen = np.flatnonzero(answered)

@@ -326,8 +326,7 @@ class ApproximationScore:
     def scores(self, sums: Int64) -> Int64:
         """Minus sqrt(distance^2 + noise^2) of each way, in units of 2^-8 records, rounded."""
         counts = self._joined(sums)
-        refusal = "private selection is for at most 2^31 records"
-        refuse_sums(counts, 1, MOST_RECORDS, refusal, UnsupportedError)
+        refuse_sums(counts, 1, MOST_RECORDS, "private selection is for at most 2^31 records", UnsupportedError)
         results = [
             -round(math.hypot(self._distance(strategy, counts) * _UNIT, noise))
             for strategy, noise in zip(self.strategies, self.noise, strict=True)

@@ -283,8 +283,7 @@ class MomentsQuery(base.Described, base.LinearQuery):
         """
         rows = self.weights.rows(self.last)
         largest = int(np.abs(rows).max())
-        refusal = f"there are too many records for sums of numbers up to {largest}"
-        refuse_sums(sums, largest << self.bits, ROOM, refusal)
+        refuse_sums(sums, largest << self.bits, ROOM, f"there are too many records for sums of numbers up to {largest}")
         return np.asarray((rows @ sums) << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:

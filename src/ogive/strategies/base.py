@@ -374,6 +374,6 @@ def histogram(counts: Any, size: int, *, terms: int = 0, weight: int = 1) -> Int
     values = np.ascontiguousarray(array_of(counts), dtype=np.int64)
     if values.shape != (size,):
         raise ParameterError(f"a histogram must have shape ({size},), got {values.shape}")
-    if max(int(values.max()), -int(values.min())) * terms * weight > WIDE:
+    if terms and max(int(values.max()), -int(values.min())) * terms * weight > WIDE:
         Range.sums(values, weight).check(WIDE, "sums of this many records do not fit answers of 64 bits")
     return values

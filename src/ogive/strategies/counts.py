@@ -122,8 +122,7 @@ class _StraightLines(PlainStrategy, ABC):
     def _checked(self, counts: Int64) -> Int64:
         """The histogram, of which sums times 2^bits fit."""
         values = histogram(counts, self.size)
-        refusal = f"this many records do not fit the fixed-point counts of {self.what}"
-        refuse_sums(values, 1 << self.bits, ROOM, refusal)
+        refuse_sums(values, 1 << self.bits, ROOM, f"this many records do not fit the fixed-point counts of {self.what}")
         return values
 
     def _loss(self, moved: int) -> PureDP | GaussianDP:
