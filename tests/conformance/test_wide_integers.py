@@ -19,11 +19,14 @@ from helpers.wide import GAUSSIAN, GEOMETRIC, LAPLACE, AtTails, accepted, last, 
 
 from ogive.columns import Binning, Categories, Domain, Label, OpenCategories
 from ogive.columns.grids import Grid
+from ogive.core.checks import ROOM, Range
+from ogive.core.checks import WORD as LARGEST
 from ogive.crypto.circuits import evaluate, separate
 from ogive.crypto.field import P
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.kernels import InOrder, TripleTable, measure_of, ranks
 from ogive.kernels.base import MOST_RECORDS, numerator, steps
+from ogive.noise.laws import noise_bound
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import (
     Ballots,
@@ -42,12 +45,10 @@ from ogive.queries import (
     selection,
 )
 from ogive.queries.aggregates import Counted, read, write
-from ogive.queries.histograms import MOST_RECORDS as MOST_COUNTED
 from ogive.queries.joint_choice import Ranks
 from ogive.queries.labels import REFUSED, Check
 from ogive.queries.selection import MAX_BEYOND, MAX_BITS, SIDES, common_unit
 from ogive.strategies import design_path, design_projection
-from ogive.trust.modulus import LARGEST, noise_bound
 from ogive.trust.servers.labeling import SERVERS, Comparison
 
 REPLACE = Adjacency.REPLACE
@@ -98,7 +99,7 @@ def test_the_control_wraps_where_nobody_refuses(monkeypatch):
     sums = np.array([0, 1, 0, 0, 1], np.int64) << 59
     with pytest.raises(DataError, match="ranks of this many records do not fit"):
         score.scores(sums)
-    monkeypatch.setattr(selection, "_ROOM_BITS", 99)
+    monkeypatch.setattr(Range, "check", lambda *_: None)
     assert score.scores(sums).tolist() != slow_scores(score, sums.tolist())
 
 
@@ -122,7 +123,7 @@ def test_bounds_by_a_sparse_vector_are_exact_for_the_most_records_or_refused(sid
     with pytest.raises(DataError, match="too many records"):
         query.answer(most, AtTails(0))
     # the control: nobody refuses, and some answer has nearly all records beyond it
-    monkeypatch.setattr(selection, "_ROOM_BITS", 99)
+    monkeypatch.setattr(Range, "check", lambda *_: None)
     found = [query.answer(most, AtTails(seed)).item() for seed in range(9)]
     assert min(found) < 3 if side == "high" else max(found) > 1
 
@@ -321,7 +322,7 @@ def test_counts_of_values_are_exact_for_the_most_records_that_are_accepted():
     query = DiscoveryQuery(ValueCounts(OpenCategories("city", missing="count")), LAPLACE, 1)
     values = ["", "a" * 64, -(1 << 62), (1 << 62) + 1, True]
     for seed in range(6):
-        counts = dict.fromkeys(values, 1) | {values[seed % 5]: MOST_COUNTED - 6}
+        counts = dict.fromkeys(values, 1) | {values[seed % 5]: ROOM - 5}
         nodes = AtTails(seed)
         found = read(query.answer(write(Counted(counts, missing=1)), nodes))
         told = read(write(Counted(counts))).counts  # in the order of their noise
@@ -329,7 +330,7 @@ def test_counts_of_values_are_exact_for_the_most_records_that_are_accepted():
         assert found.counts == {value: count for value, count in noisy.items() if count >= 1}
         assert found.missing == 1 + int(nodes.drawn[1][0])
     with pytest.raises(DataError, match="too many records"):
-        query.answer(write(Counted({"a": MOST_COUNTED - 1}, missing=1)), AtTails(0))
+        query.answer(write(Counted({"a": ROOM}, missing=1)), AtTails(0))
     assert read(write(Counted({"a": LARGEST}))).counts == {"a": LARGEST}
     with pytest.raises(OverflowError):
         write(Counted({"a": LARGEST + 1}))

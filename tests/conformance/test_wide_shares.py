@@ -17,6 +17,7 @@ from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.columns.grids import Grid
+from ogive.core.checks import WORD as LARGEST
 from ogive.crypto.aggregation.settings import add_masks, mask_vector
 from ogive.crypto.circuits import Bit, Builder, evaluate, separate
 from ogive.crypto.comparison import KeyShape, evaluate_sums, generate
@@ -29,20 +30,12 @@ from ogive.kernels.circuits import Entries, kernel_circuit
 from ogive.local import TreeOracle
 from ogive.local.aggregation import transform
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.laws import largest_share, noise_bound
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, RowValues
 from ogive.queries.histograms import ThresholdQuery
 from ogive.strategies import design_path, design_projection
-from ogive.trust.modulus import (
-    LARGEST,
-    added,
-    check_range,
-    largest_share,
-    measure_modulo,
-    noise_bound,
-    residues,
-    signed,
-)
+from ogive.trust.modulus import added, check_range, measure_modulo, residues, signed
 from ogive.trust.secagg.terms import AggregationTerms, Contribution
 
 REPLACE = Adjacency.REPLACE

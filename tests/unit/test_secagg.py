@@ -12,12 +12,11 @@ import ogive
 from ogive.crypto.aggregation import AggregationParty, Round
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
-from ogive.noise.laws import share_of
+from ogive.noise.laws import largest_share, noise_bound, share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.strategies import LeastSquaresTree, design_hats, design_path, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
-from ogive.trust.modulus import largest_share, noise_bound
 from ogive.trust.secagg import SecAggOptions
 from ogive.trust.secagg import model as opening_module
 from ogive.trust.secagg import terms as contribution_module

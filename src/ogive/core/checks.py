@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,6 +126,58 @@ def as_written() -> Iterator[None]:
         yield
     finally:
         AS_WRITTEN.reset(token)
+
+
+# --- Ranges of whole numbers, so that nothing wraps around 2^64
+#
+# Arithmetic of int64 wraps in silence. So whatever adds up or multiplies whole numbers states between what its results
+# lie, in integers of any size, and has that checked here before it computes. What data leave free is for noise, of
+# which `ogive.noise.laws` says how large it may be.
+
+ROOM = (1 << 61) - 1  # what data reach at most, where a mechanism says nothing else
+WIDE = 1 << 62  # what data reach at most in any mechanism
+WORD = (1 << 63) - 1  # the largest int64
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Between what whole numbers lie, both included, of any size."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Range:
+        """Of these numbers, and 0."""
+        return cls(int(values.min(initial=0)), int(values.max(initial=0)))
+
+    @classmethod
+    def sums(cls, values: NDArray[Any], times: int = 1) -> Range:
+        """Of every sum of some of these int64, exactly, times a factor: of all partial sums, in whatever order."""
+        low, high = int(values.min(initial=0)), int(values.max(initial=0))
+        if low == 0 and high * values.size <= WORD:
+            return cls(0, int(values.sum()) * times)
+        # of the halves of words 2^31 add up
+        parts = (values.clip(max=0), values.clip(min=0))
+        return cls(*(((int((part >> 32).sum()) << 32) + int((part & 0xFFFFFFFF).sum())) * times for part in parts))
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, factor: int) -> Range:
+        """Of the numbers times a factor of at least 0."""
+        return Range(self.low * factor, self.high * factor)
+
+    def check(self, most: int, refusal: str, error: type[OgiveError] = DataError) -> None:
+        """Refuse numbers that may be larger than `most`, in words of the mechanism."""
+        if max(self.high, -self.low) > most:
+            raise error(refusal)
+
+
+def refuse_sums(values: NDArray[Any], times: int, most: int, refusal: str, error: type[OgiveError] = DataError) -> None:
+    """Refuse int64 of which some sum, times a factor, may be larger than `most`; see `Range.check`."""
+    if max(int(values.max(initial=0)), -int(values.min(initial=0))) * values.size * times > most:
+        Range.sums(values, times).check(most, refusal, error)
 
 
 # --- Tests of what an object is that cost little

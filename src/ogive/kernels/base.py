@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.core.checks import KeptByType, among, array_of, plain_fields, refuse_masked, whole
+from ogive.core.checks import KeptByType, Range, among, array_of, plain_fields, refuse_masked, whole
 from ogive.errors import DataError, ParameterError, quoted
 
 # --- Sums of kernels over pairs as whole numbers, with the most that one record can change them
@@ -94,9 +94,8 @@ def pairs_of(records: int) -> int:
 
 def check_records(records: int) -> None:
     """Refuse more records than `MOST_RECORDS`, since counts of their pairs may not fit into 64 bits."""
-    if records > MOST_RECORDS:
-        # how many there are may be private
-        raise DataError(f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
+    # how many there are may be private
+    Range(0, records).check(MOST_RECORDS, f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
 
 
 def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:

@@ -1,17 +1,20 @@
-"""Laws from plain data, uniform bits among them; draws from laws for simulations, and shares of laws."""
+"""Laws from plain data, uniform bits among them; draws for simulations; shares of laws; how large noise may be."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, isqrt
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64, UInt32
-from ogive.core.checks import whole
+from ogive.core.checks import WORD, whole
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.base import Law, NodeNoise, round_up_root
 from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
@@ -252,3 +255,42 @@ class ShareNodes:
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
         """The share of the noise of the given 0-based nodes of a level, same shape as `nodes`."""
         return self._nodes.values(share_of(law, self._honest), level, nodes)
+
+
+# --- How large noise may be, so that sums of it fit int64
+#
+# Noise is larger than its stated bound with a chance of at most 2^-64. A value beyond it is added as it is, and the sum
+# wraps around 2^64 where there is no room for it. A sum that wraps is wrong by 2^64 and tells no more than the exact
+# one, of which it is a function, so no delta is charged for that chance. Only the prices of a noisy maximum and of a
+# sparse vector are not those of the numbers that they compare. There nothing wraps before a value is 2^15 times its
+# scale, which has a chance of exp(-2^15): far below any delta that can be stated.
+
+_NATURAL = 0.6931471806  # log 2, rounded up
+
+
+def noise_bound(laws: Iterable[Law], *, adding: int = 1, honest: int = 1, tail_bits: int = 64) -> int:
+    """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-tail_bits.
+
+    Source:
+        Discrete Laplace noise of scale t exceeds T with probability below 2 exp(-T / t) / (1 + exp(-1 / t)), and m
+        parties' shares are part of a sum of ceil(m / h) such variables, independent and symmetric. Sums of discrete
+        Gaussians of variance v in all are subgaussian (Canonne, Kamath and Steinke 2020); Bernstein's inequality for
+        sums of Poisson variables of the same variance needs 20 more.
+    """
+    counted = Counter(laws)
+    extra = tail_bits + 1 + counted.total().bit_length()
+    bound = 0
+    for law, levels in counted.items():
+        if isinstance(law, DiscreteLaplace | Geometric):
+            whole = -(-adding // honest)
+            largest = whole * (ceil((extra + whole.bit_length()) * _NATURAL * law.scale) + 1)
+        else:
+            deviation = isqrt(ceil(share_of(law, honest).variance * adding * 1.01)) + 1
+            largest = ceil((2 * extra * _NATURAL) ** 0.5 * deviation + extra)
+        bound += levels * largest
+    return bound
+
+
+def largest_share(laws: Iterable[Law], *, parties: int, honest: int) -> int:
+    """How large one party's exact integers may be; 0 or less if there is no room even for the noise."""
+    return (WORD - noise_bound(laws, adding=parties, honest=honest)) // parties

@@ -215,15 +215,6 @@ class DerivedNodes:
         self._context = context
         self._ciphers: dict[Law, Any] = {}
 
-    def _encryptor(self, law: Law) -> Any:
-        """The block cipher of a law; AES in ECB mode encrypts blocks one by one, so it may be reused."""
-        if law not in self._ciphers:
-            label = json.dumps(law.to_dict(), sort_keys=True).encode()
-            info = b"ogive node noise\n" + digest_context(self._context) + hashlib.sha256(label).digest()
-            key = HKDF(algorithm=hashes.SHA256(), length=KEY_BYTES, salt=None, info=info).derive(self._key)
-            self._ciphers[law] = Cipher(algorithms.AES(key), modes.ECB())
-        return self._ciphers[law].encryptor()
-
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
         """Noise of the given 0-based nodes of a level, same shape as `nodes`.
 
@@ -231,7 +222,13 @@ class DerivedNodes:
             ParameterError: level or a node is negative, or not an integer.
         """
         flat = check_nodes(level, nodes)
-        encryptor = self._encryptor(law)
+        # AES in ECB mode encrypts blocks one by one, so the cipher of a law may be reused
+        if law not in self._ciphers:
+            label = json.dumps(law.to_dict(), sort_keys=True).encode()
+            info = b"ogive node noise\n" + digest_context(self._context) + hashlib.sha256(label).digest()
+            key = HKDF(algorithm=hashes.SHA256(), length=KEY_BYTES, salt=None, info=info).derive(self._key)
+            self._ciphers[law] = Cipher(algorithms.AES(key), modes.ECB())
+        encryptor = self._ciphers[law].encryptor()
         out = np.empty(flat.size, np.int64)
         # enough that all but a few nodes per hundred are done at the first try
         blocks = int(law.words_per_draw * 1.75) // _BLOCK_WORDS + 1

@@ -13,8 +13,8 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss, total_loss
 from ogive.columns import Binning
 from ogive.core.arrays import Int64
-from ogive.core.checks import whole
-from ogive.errors import DataError, ParameterError
+from ogive.core.checks import ROOM, Range, refuse_sums, whole
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit
@@ -213,8 +213,6 @@ class PeopleQuery(base.Described, base.CuratorQuery):
 # A replaced record leaves one cell and joins another: a change of two counts by one each. One that is added or removed
 # changes one count. All that is computed of the noisy counts, every pairwise statistic at once, costs nothing more.
 
-_ROOM_BITS = 61
-
 
 class CountsQuery(base.Described):
     """What queries share that count every cell of an aggregate, times 2^bits, each with noise of one law."""
@@ -237,8 +235,8 @@ class CountsQuery(base.Described):
         Raises:
             DataError: there are too many records for these bits.
         """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many {self.counted} for counts with {self.bits} fractional bits")
+        refusal = f"there are too many {self.counted} for counts with {self.bits} fractional bits"
+        refuse_sums(sums, 1 << self.bits, ROOM, refusal)
         return np.asarray(sums << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:
@@ -366,10 +364,10 @@ class ThresholdQuery(base.Described, base.LinearQuery):
 
     def measure(self, sums: Int64) -> Int64:
         """The exact count times 2^bits, shape (1,)."""
-        count = int(sums[: self.point + 1].sum())
-        if count >= 1 << (61 - self.bits):
-            raise DataError("this many records do not fit the fixed-point counts of adaptive quantiles")
-        return np.array([count << self.bits], dtype=np.int64)
+        below = sums[: self.point + 1]
+        refusal = "this many records do not fit the fixed-point counts of adaptive quantiles"
+        refuse_sums(below, 1 << self.bits, ROOM, refusal)
+        return np.array([int(below.sum()) << self.bits], dtype=np.int64)
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """What the node noise adds to `measure`, shape (1,)."""
@@ -390,7 +388,6 @@ class ThresholdQuery(base.Described, base.LinearQuery):
 # a person adds most by k records of one value that nobody else has, or by a record of each of k such values. The proof
 # is in the manual, under discovery.
 
-MOST_RECORDS = 1 << 61
 LARGEST_THRESHOLD = 1 << 61
 _DIGITS = 40
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)
@@ -461,8 +458,7 @@ class DiscoveryQuery(base.Described, base.CuratorQuery):
         counted = self.values.column.missing == "count"
         if nodes is None:
             return write(Counted(exact.counts, exact.missing if counted else 0))
-        if self.values.records(sums) >= MOST_RECORDS:
-            raise DataError("there are too many records to be counted with noise")
+        Range(0, self.values.records(sums)).check(ROOM, "there are too many records to be counted with noise")
         noise = nodes.values(self.law, 0, np.arange(len(exact.counts)))
         noisy = {value: count + int(added) for (value, count), added in zip(exact.counts.items(), noise, strict=True)}
         missing = exact.missing + int(nodes.values(self.law, 1, np.arange(1))[0]) if counted else 0

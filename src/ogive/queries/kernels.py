@@ -40,7 +40,7 @@ from ogive.accounting import group_loss
 from ogive.accounting.losses import DISTANCE, LEAST_SIGMA
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import whole
+from ogive.core.checks import ROOM, Range, whole
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.kernels import ScoreOrder, SignProduct, Untied
 from ogive.kernels.base import MAX_BITS, Kernel, Measure
@@ -177,8 +177,8 @@ class KernelQuery(base.Described, base.CuratorQuery):
             else:
                 exact = self._changes(kernel, rows, classes, totals, exactly=nodes is None)
             results.append(math.floor(exact * (1 << self.bits) + _HALF))
-        if max(map(abs, results)) >> _ROOM_BITS:
-            raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
+        refusal = f"there are too many records for means with {self.bits} fractional bits; use fewer bits"
+        Range(min(results), max(results)).check(ROOM, refusal)
         noise = 0 if nodes is None else np.concatenate(base.draw(nodes, self.levels))
         return np.array(results, dtype=np.int64) + noise
 
@@ -373,9 +373,10 @@ class DegreesQuery(base.Described, base.CuratorQuery):
             DataError: there are fewer than two records, or too many for these bits.
         """
         counts = sums.ravel()
-        (records,) = check_totals((int(counts.sum()),))
-        if records >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many records for numbers with {self.bits} fractional bits; use fewer bits")
+        counted = Range.sums(counts)
+        (records,) = check_totals((counted.high,))
+        refusal = f"there are too many records for numbers with {self.bits} fractional bits; use fewer bits"
+        (counted * (1 << self.bits)).check(ROOM, refusal)
         noise = np.zeros(2, dtype=np.int64) if nodes is None else np.concatenate(base.draw(nodes, self.levels))
         largest = (int(counts.max()) << self.bits) + int(noise[0])
         degree = self.degree(largest, records)

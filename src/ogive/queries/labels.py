@@ -10,8 +10,8 @@ import numpy as np
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
 from ogive.core.arrays import Bool, Int64
-from ogive.core.checks import plain_fields, whole
-from ogive.errors import DataError, ParameterError
+from ogive.core.checks import ROOM, plain_fields, refuse_sums, whole
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
@@ -30,8 +30,6 @@ from ogive.strategies.counts import check_counted, counted_noise
 
 VOTES_MOVED = 2
 """Counts of a query that change by one where a teacher votes otherwise."""
-
-_ROOM_BITS = 61
 
 
 @dataclass(frozen=True)
@@ -169,8 +167,8 @@ class LabelsQuery(base.Described, base.CuratorQuery):
         if check is not None and check.expected is not None:
             if np.shape(check.expected) != (queries, classes):
                 raise ParameterError("expected votes must be a number for each class of each query")
-            if not all(0 <= each < 1 << _ROOM_BITS for row in check.expected for each in row):
-                raise ParameterError(f"expected votes must be from 0 to 2^{_ROOM_BITS} - 1, in units of 2^-bits votes")
+            if not all(0 <= each <= ROOM for row in check.expected for each in row):
+                raise ParameterError("expected votes must be from 0 to 2^61 - 1, in units of 2^-bits votes")
 
     @property
     def aggregate(self) -> Ballots:
@@ -215,8 +213,7 @@ class LabelsQuery(base.Described, base.CuratorQuery):
         Raises:
             DataError: there are too many votes for these bits.
         """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many votes for counts with {self.bits} fractional bits")
+        refuse_sums(sums, 1 << self.bits, ROOM, f"there are too many votes for counts with {self.bits} fractional bits")
         answered = self._passing(sums, nodes)
         labels = np.where(answered, 0, REFUSED)
         chosen = np.flatnonzero(answered)

@@ -15,8 +15,8 @@ import numpy as np
 from ogive.accounting import as_concentrated, group_loss
 from ogive.columns import Binning
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, truth, whole
-from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
+from ogive.core.checks import ROOM, WIDE, Range, among, refuse_sums, truth, whole
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise import DiscreteLaplace, Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
@@ -32,8 +32,6 @@ MAX_DENOMINATOR = 1000
 
 MAX_SHIFT = 1 << 40
 """Most records by which a wanted rank is shifted."""
-
-_ROOM_BITS = 62
 
 
 class Score(Hashable, Protocol):
@@ -110,8 +108,8 @@ class QuantileScore:
             DataError: ranks, times the denominator of the probability, may not fit into 64 bits.
         """
         wanted, unit = self.probability.numerator, self.probability.denominator
-        if unit * (int(sums.sum()) + abs(self.shift)) >> _ROOM_BITS:
-            raise DataError("ranks of this many records do not fit; select a quantile of a smaller denominator")
+        ranks = (Range.sums(sums) + Range(0, abs(self.shift))) * unit
+        ranks.check(WIDE - 1, "ranks of this many records do not fit; select a quantile of a smaller denominator")
         at_or_below = np.cumsum(sums)[self.first : self.last + 1]
         below = np.concatenate(([0], at_or_below[:-1]))
         at_or_below[-1] = sums.sum()
@@ -221,8 +219,8 @@ class NoisyMaxQuery(_Choice, base.CuratorQuery):
             DataError: there are so many records that the scores would not fit.
         """
         scores = self.score.scores(sums)
-        if int(np.abs(scores).max()) >= 1 << (61 - self.bits):
-            raise DataError(f"scores of this many records do not fit with {self.bits} fractional bits")
+        refusal = f"scores of this many records do not fit with {self.bits} fractional bits"
+        (Range.of(scores) * (1 << self.bits)).check(ROOM, refusal)
         if nodes is not None:
             scores = (scores << self.bits) + base.draw(nodes, self.levels)[0]
         return np.array([np.argmax(scores)], dtype=np.int64)
@@ -328,8 +326,7 @@ class ApproximationScore:
     def scores(self, sums: Int64) -> Int64:
         """Minus sqrt(distance^2 + noise^2) of each way, in units of 2^-8 records, rounded."""
         counts = self._joined(sums)
-        if int(counts.sum()) > MOST_RECORDS:
-            raise UnsupportedError("private selection is for at most 2^31 records")
+        refuse_sums(counts, 1, MOST_RECORDS, "private selection is for at most 2^31 records", UnsupportedError)
         results = [
             -round(math.hypot(self._distance(strategy, counts) * _UNIT, noise))
             for strategy, noise in zip(self.strategies, self.noise, strict=True)
@@ -472,8 +469,7 @@ class SparseVectorQuery(base.Described, base.CuratorQuery):
         Raises:
             DataError: there are too many records.
         """
-        if int(sums.sum()) >> _ROOM_BITS:
-            raise DataError("there are too many records to be counted with noise")
+        refuse_sums(sums, 1, WIDE - 1, "there are too many records to be counted with noise")
         counts = sums if self.side == "high" else sums[::-1]
         beyond = (counts.sum() - np.cumsum(counts))[:-1]
         limit = self.beyond
@@ -597,8 +593,8 @@ class JointQuantilesQuery(_Choice, base.CuratorQuery):
             DataError: there are so many records that costs would not fit.
         """
         unit = common_unit(self.probabilities)
-        if int(sums.sum()) >= (1 << 59) // unit**2:
-            raise DataError("costs of this many records do not fit; select fewer quantiles, with short probabilities")
+        refusal = "costs of this many records do not fit; select fewer quantiles, with short probabilities"
+        refuse_sums(sums, 1, (1 << 59) // unit**2 - 1, refusal)
         ranks = Ranks.of(sums, unit, [int(share * unit) for share in self.probabilities])
         if nodes is None:
             return np.array(

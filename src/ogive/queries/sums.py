@@ -11,8 +11,8 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Int64
-from ogive.core.checks import among, plain_fields, whole
-from ogive.errors import DataError, ParameterError
+from ogive.core.checks import ROOM, among, plain_fields, refuse_sums, whole
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -42,7 +42,6 @@ from ogive.strategies.counts import BITS, check_counted, counted_loss, counted_n
 
 FormName = Literal["counts", "difference"]
 FORMS: tuple[FormName, ...] = get_args(FormName)
-_ROOM_BITS = 61
 
 
 def widest(groups: GroupSums) -> int:
@@ -121,8 +120,8 @@ class GroupSumsQuery(base.Described, base.LinearQuery):
         Raises:
             DataError: there are too many records for these bits.
         """
-        if int(sums[2:].sum()) >= 1 << (_ROOM_BITS - self.groups.bits):
-            raise DataError(f"there are too many records for sums with {self.groups.bits} fractional bits")
+        refusal = f"there are too many records for sums with {self.groups.bits} fractional bits"
+        refuse_sums(sums[2:], 1 << self.groups.bits, ROOM, refusal)
         if self.form == "counts":
             return sums
         return np.stack([sums[0], sums[1], (sums[3] << self.groups.bits) - sums[1]])
@@ -147,7 +146,7 @@ class GroupSumsQuery(base.Described, base.LinearQuery):
 #     `docs/proofs/sums.md`.
 
 MOST_PLACES = 1 << 16
-"""Places of a lattice at most, so that no sum of a record leaves 64 bits."""
+"""Places of a lattice at most; `Weights.check` refuses squares of them that leave 64 bits."""
 
 _MOST_WEIGHT = 1 << 34
 
@@ -185,13 +184,15 @@ class Weights:
         return np.array(result, dtype=np.int64)
 
     def check(self, last: int) -> None:
-        """Refuse squares beside places that are not centered, for which no price is known.
+        """Refuse squares beside places that are not centered, for which no price is known, or that leave 64 bits.
 
         Raises:
-            ParameterError: they are.
+            ParameterError: they are, or do.
         """
         if self.square and 2 * self.shift != -self.slope * last:
             raise ParameterError("squares are measured beside centered places, whose shift is -slope M / 2")
+        if self.square * last**2 > ROOM:
+            raise ParameterError(f"`square` must be at most {ROOM // last**2} for {last + 1} places, got {self.square}")
 
     def to_dict(self) -> dict[str, int]:
         """Plain data, exact."""
@@ -280,9 +281,8 @@ class MomentsQuery(base.Described, base.LinearQuery):
             DataError: there are so many records that the sums would not fit.
         """
         rows = self.weights.rows(self.last)
-        most = int(np.abs(rows).max()) * int(sums.sum())
-        if most >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many records for sums of numbers up to {int(np.abs(rows).max())}")
+        largest = int(np.abs(rows).max())
+        refuse_sums(sums, largest << self.bits, ROOM, f"there are too many records for sums of numbers up to {largest}")
         return np.asarray((rows @ sums) << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:

@@ -28,6 +28,7 @@ from ogive.columns import (
 )
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import WIDE, Range
 from ogive.core.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.queries import (
@@ -50,7 +51,6 @@ Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
 
 COUNTED = "widen the bounds, or count them at the nearer bound with `outside='clip'`"
-MAX_SUM_BITS = 62
 
 
 def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
@@ -509,8 +509,8 @@ class CellCounts:
 
 def check_room(rows: int, bits: int) -> None:
     """Refuse so many rows that their sums in units of 2^-bits could leave 64 bits."""
-    if rows > 1 << (MAX_SUM_BITS - bits):
-        raise DataError(f"there are too many records for sums with {bits} fractional bits; use fewer bits")
+    refusal = f"there are too many records for sums with {bits} fractional bits; use fewer bits"
+    Range(0, rows << bits).check(WIDE, refusal)
 
 
 class ProbabilitySums:

@@ -28,6 +28,7 @@ from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership
 from ogive.columns.axis import to_labels
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import WIDE, Range
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.queries import (
     Aggregate,
@@ -191,10 +192,11 @@ class Repeated:
         """Exact integers of all copies and the rest, each row that of a person."""
         if isinstance(aggregate, PersonShares):
             return PERSON_UNITS * self.sums(aggregate.values)
-        if isinstance(aggregate, GroupSums) and self._records << aggregate.bits >= 1 << 62:
-            raise ParameterError(
+        if isinstance(aggregate, GroupSums):
+            refusal = (
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
+            Range(0, self._records << aggregate.bits).check(WIDE - 1, refusal, ParameterError)
         parts = [(1, np.zeros(aggregate.shape, dtype=np.int64))]
         if self._copies:
             parts.append((self._copies, Records(self._source).aggregate(aggregate)))

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import whole
+from ogive.core.checks import WIDE, Range, whole
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -269,10 +269,9 @@ class SymmetricRoot(GaussianRoot):
     def measure(self, counts: Int64) -> Int64:
         """The integer matrix times the histogram, exactly, shape (N,)."""
         counted = histogram(counts, self.size)
-        largest = int(np.abs(counted).max())
-        most = 62 - self.weight_bits
-        if largest >> most:
-            raise ParameterError(f"`counts` must be below 2^{most} for exact measurement, got {largest}")
+        largest, most = int(np.abs(counted).max()), 62 - self.weight_bits
+        refusal = f"`counts` must be below 2^{most} for exact measurement, got {largest}"
+        Range(0, largest << self.weight_bits).check(WIDE - 1, refusal, ParameterError)
         return reflected_convolver(self.size, self.bits).apply(counted * self.weights)
 
     def squared_change(self, *, replace: bool) -> int:

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeGuard, cast, runtime_check
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import KeptByType, all_whole, array_of, plain_fields, whole
+from ogive.core.checks import WIDE, KeptByType, Range, all_whole, array_of, plain_fields, whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
@@ -368,9 +368,11 @@ def batch(answer: Any, width: int) -> tuple[Int64, tuple[int, ...]]:
     return np.ascontiguousarray(values.reshape(-1, width)), values.shape[:-1]
 
 
-def histogram(counts: Any, size: int) -> Int64:
-    """Counts of the bins as contiguous int64, shape (size,)."""
+def histogram(counts: Any, size: int, *, terms: int = 0, weight: int = 1) -> Int64:
+    """Counts of the bins as contiguous int64, shape (size,), of which so many, times a weight each, may be added up."""
     values = np.ascontiguousarray(array_of(counts), dtype=np.int64)
     if values.shape != (size,):
         raise ParameterError(f"a histogram must have shape ({size},), got {values.shape}")
+    if terms and max(int(values.max()), -int(values.min())) * terms * weight > WIDE:
+        Range.sums(values, weight).check(WIDE, "sums of this many records do not fit answers of 64 bits")
     return values

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from ogive.core.arrays import Int64, UInt64
+from ogive.core.checks import Range
 from ogive.core.compiling import njit
 from ogive.errors import ParameterError
 
@@ -217,10 +218,9 @@ def check_fits(values: Int64, largest: int) -> None:
     """Refuse counts whose products with numbers up to `largest` might not be exact."""
     most = len(values) * max(abs(int(values.min())), abs(int(values.max())))
     if most * largest >= LIMIT:
-        most = int(np.abs(values.astype(object)).sum())
-    if most * largest >= LIMIT:
-        allowed = LIMIT // largest
-        raise ParameterError(f"`counts` must add up to less than {allowed} for exact measurement, got {most}")
+        counted = Range.sums(np.abs(values))
+        refusal = f"`counts` must add up to less than {LIMIT // largest} for exact measurement, got {counted.high}"
+        (counted * largest).check(LIMIT - 1, refusal, ParameterError)
 
 
 @lru_cache(maxsize=8)

@@ -14,8 +14,8 @@ import numpy as np
 from ogive.accounting import discrete_loss, gaussian_grant
 from ogive.accounting.losses import LEAST_SIGMA
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, is_whole, whole
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.core.checks import ROOM, among, is_whole, refuse_sums, whole
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import (
     MAX_ROWS_PER_PERSON,
@@ -119,10 +119,11 @@ class _StraightLines(PlainStrategy, ABC):
     def levels(self) -> tuple[Level, ...]:
         return (Level(self.counted, self.law),)
 
-    def _scaled(self, counts: Int64, records: int) -> Int64:
-        if records >= 1 << (61 - self.bits):
-            raise DataError(f"this many records do not fit the fixed-point counts of {self.what}")
-        return np.asarray(counts << self.bits)
+    def _checked(self, counts: Int64) -> Int64:
+        """The histogram, of which sums times 2^bits fit."""
+        values = histogram(counts, self.size)
+        refuse_sums(values, 1 << self.bits, ROOM, f"this many records do not fit the fixed-point counts of {self.what}")
+        return values
 
     def _loss(self, moved: int) -> PureDP | GaussianDP:
         """That of counts of which so many change by one."""
@@ -207,8 +208,7 @@ class GroupedHistogram(_StraightLines):
 
     def measure(self, counts: Int64) -> Int64:
         """Counts of the groups times 2^bits, shape (B,)."""
-        sums = np.add.reduceat(histogram(counts, self.size), self.edges[:-1])
-        return self._scaled(sums, int(np.abs(sums).sum()))
+        return np.asarray(np.add.reduceat(self._checked(counts), self.edges[:-1]) << self.bits)
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss.
@@ -357,8 +357,7 @@ class OpenedThresholds(_StraightLines):
 
     def measure(self, counts: Int64) -> Int64:
         """Cumulative counts at the points times 2^bits, shape (T,)."""
-        totals = np.cumsum(histogram(counts, self.size))
-        return self._scaled(totals[np.array(self.points)], int(totals[-1]))
+        return np.asarray(np.cumsum(self._checked(counts))[np.array(self.points)] << self.bits)
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss of all counts together.

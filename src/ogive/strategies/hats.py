@@ -175,7 +175,8 @@ class LeastSquaresHats(PlainStrategy):
 
     def measure(self, counts: Int64) -> Int64:
         """Bin counts followed by the integer hat sums of each level, shape (M,)."""
-        bins = histogram(counts, self.size)
+        widest = 2 * max(self.spacings, default=1)
+        bins = histogram(counts, self.size, terms=widest, weight=widest)
         return np.concatenate([bins, hat_sums(bins, *self._arrays)])
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:

@@ -28,8 +28,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import all_whole, among, whole
-from ogive.errors import DataError, ParameterError, plain, quoted
+from ogive.core.checks import ROOM, Range, all_whole, among, whole
+from ogive.errors import ParameterError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level, check_privacy
@@ -400,7 +400,6 @@ def _upper_hull(points: Float64) -> Float64:
 # --- The strategy
 
 MAX_BITS = 32
-MAX_ANSWER_BITS = 61
 
 
 @dataclass(frozen=True)
@@ -435,11 +434,12 @@ class PathNoise:
 
     def measure(self, counts: Int64) -> Int64:
         """Cumulative counts times 2^bits, shape (..., N), of histograms, shape (..., N)."""
-        return self._to_grid(self._totals(counts))
+        return self._totals(counts, self.size) << self.bits
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
         """`measure` at some 0-based points only; the shape of `points` replaces the last axis."""
-        return self._to_grid(self._totals(counts)[..., self._checked(points)])
+        points = self._checked(points)
+        return self._totals(counts, int(points.max(initial=-1)) + 1)[..., points] << self.bits
 
     def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
         """0-based block of each point at every level of `levels`; each array has the shape of `points`."""
@@ -526,15 +526,16 @@ class PathNoise:
             raise ParameterError(f"`points` must be from 0 to {self.size - 1}")
         return points
 
-    def _totals(self, counts: Int64) -> Int64:
+    def _totals(self, counts: Int64, used: int) -> Int64:
+        """Cumulative counts, of which the first `used` times 2^bits fit answers of 64 bits."""
         if counts.ndim == 0 or counts.shape[-1] != self.size:
             raise ParameterError(f"a histogram must have shape (..., {self.size}), got {counts.shape}")
+        below = counts[..., :used]
+        if max(int(below.max(initial=0)), -int(below.min(initial=0))) * used << self.bits > ROOM:
+            for row in below.reshape(-1, used):
+                most = ROOM.bit_length() - self.bits
+                Range.sums(row, 1 << self.bits).check(ROOM, f"more than 2^{most} records do not fit answers of 64 bits")
         return np.cumsum(counts, axis=-1, dtype=np.int64)
-
-    def _to_grid(self, counts: Int64) -> Int64:
-        if counts.size and int(np.abs(counts).max()) >> (MAX_ANSWER_BITS - self.bits):
-            raise DataError(f"more than 2^{MAX_ANSWER_BITS - self.bits} records do not fit answers of 64 bits")
-        return counts << self.bits
 
 
 # --- Choose the tree and the noise scale of path noise for a guarantee

@@ -18,7 +18,7 @@ from ogive.local.oracles import UnaryOracle, oracle_from_dict
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
 from ogive.privacy import Adjacency, Loss
-from ogive.strategies.base import Level, PlainStrategy, Readers
+from ogive.strategies.base import Level, PlainStrategy, Readers, histogram
 from ogive.strategies.counts import GroupedHistogram
 from ogive.strategies.tree import LeastSquaresTree
 
@@ -65,7 +65,8 @@ class _Reported(PlainStrategy, ABC):
 
     def measure(self, counts: Int64) -> Int64:
         """What reports without any noise would say, shape (M,)."""
-        return np.asarray(self.inner.measure(counts) << self.shift)
+        counted = histogram(counts, self.size, terms=self.size, weight=1 << self.shift)
+        return np.asarray(self.inner.measure(counted) << self.shift)
 
     def loss(self, adjacency: Adjacency) -> Loss:
         """Loss of one owner's report.

@@ -20,7 +20,7 @@ import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import whole
+from ogive.core.checks import WORD, Range, whole
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates, batch
@@ -209,7 +209,7 @@ class SummedApproximations(_Summed):
 
     def added(self, answers: Sequence[Int64]) -> Int64:
         """The sum of the parts' answers, each shape (..., M)."""
-        return np.asarray(sum(answer << shift for answer, shift in zip(answers, self.shifts, strict=True)))
+        return added_up(answers, self.shifts)
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
         return self.added(self._spreads(noise))
@@ -242,6 +242,15 @@ def unlike(one: Strategy, other: Strategy) -> bool:
     """Whether two approximations measure different features, fractional bits aside."""
     fields = [{**strategy.to_dict(), "law": None, "laws": None, "bits": None} for strategy in (one, other)]
     return fields[0] != fields[1]
+
+
+def added_up(answers: Sequence[Int64], shifts: Sequence[int]) -> Int64:
+    """The sum of answers, each moved up by its number of bits, or a refusal where it may not fit 64 bits."""
+    total = Range(0, 0)
+    for answer, shift in zip(answers, shifts, strict=True):
+        total += Range.of(answer) * (1 << shift)
+    total.check(WORD, "the measurements of these batches do not add up in 64 bits; release them with fewer bits")
+    return np.asarray(sum(answer << shift for answer, shift in zip(answers, shifts, strict=True)))
 
 
 def _bits(strategy: Any) -> int:

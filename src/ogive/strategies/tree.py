@@ -356,7 +356,8 @@ class LeastSquaresTree(PlainStrategy):
     def measure(self, counts: Int64) -> Int64:
         """Count every block, shape (M,): single bins first, then level by level."""
         blocks, sizes, _ = self._arrays
-        return np.asarray(block_counts(histogram(counts, self.size), blocks, sizes))
+        counted = histogram(counts, self.size, terms=self.blocks[-1])
+        return np.asarray(block_counts(counted, blocks, sizes))
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """Add up the levels, exactly.

@@ -216,6 +216,9 @@ def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
 # transcript, so the price of the offline release holds for streams that react to what was published, too
 # (`docs/proofs/streams.md`).
 #
+# Noise of the largest scale, 2^47, adds up to less than 2^62 in 2^22 steps, but with a chance of 2^-64: the sum of n
+# Laplace variables of scale t exceeds 13.5 t sqrt(n) with a smaller one, and the correction leaves less of it.
+#
 # A stream that is made for many elements, since their number is not known, has more noise at its beginning than a short
 # one. Two methods give up some accuracy at the end for the beginning, by other numbers in mechanisms that are proved
 # for any, so that errors are near those of a known length at every step:

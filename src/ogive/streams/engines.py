@@ -16,6 +16,7 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import ROOM, WORD, Range
 from ogive.core.compiling import njit
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root
@@ -205,8 +206,8 @@ class PathTotals(Engine):
         # a changed element changes all later totals: suffixes, as when a record is added
         self.tree = best_tree(candidate_trees(steps), privacy, Adjacency.ADD_OR_REMOVE, gaussian="fine")
         self.law, self.bits = path_noise_law(self.tree, privacy, Adjacency.ADD_OR_REMOVE, change=change)
-        if steps * largest >> (61 - self.bits):
-            raise ParameterError("totals could overflow 64 bits; use fewer steps or a coarser resolution")
+        refusal = "totals could overflow 64 bits; use fewer steps or a coarser resolution"
+        Range(0, steps * largest << self.bits).check(ROOM, refusal, ParameterError)
 
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:
@@ -430,8 +431,8 @@ class SqrtTotals(Engine):
         self.steps, self.change = steps, change
         self.weights = np.rint(np.ldexp(root_coefficients(steps), SHIFT)).astype(np.int64)
         self.squared = sum(weight * weight for weight in self.weights.tolist())
-        if largest * int(self.weights.sum()) >= 1 << 60:
-            raise ParameterError("bounds are too many times the resolution for exact sums of 64 bits")
+        refusal = "bounds are too many times the resolution for exact sums of 64 bits"
+        Range(0, largest * int(self.weights.sum())).check(ROOM >> 1, refusal, ParameterError)
         self.law = DiscreteGaussian(round_up_root(self.squared * change * change / (2 * rho)))
         self.inverse = estimator_coefficients(self.weights)
 
@@ -464,9 +465,9 @@ class SqrtTotals(Engine):
 
     def restore(self, state: Any, elements: Elements) -> None:
         state = fields(state, frozenset(("elements", "published")), "the state of a square-root factorization")
-        taken, limit = elements.taken, (1 << 63) - 1
+        taken = elements.taken
         values = whole_numbers(state["elements"], taken, elements.low, elements.high, "elements")
-        published = whole_numbers(state["published"], taken, -limit - 1, limit, "published")
+        published = whole_numbers(state["published"], taken, -WORD - 1, WORD, "published")
         if sum(values) != elements.total:
             raise ParameterError(f"elements of a stored running total must add up to its total, {elements.total}")
         self.taken = taken

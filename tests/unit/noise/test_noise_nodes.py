@@ -76,10 +76,10 @@ def test_laws_that_differ_only_in_scale_share_no_randomness(scale):
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_value_does_not_depend_on_how_many_blocks_are_produced_at_first(law):
-    wanted = np.arange(500)
-    whole = derived().values(law, 3, wanted)
+    wanted, node_noise = np.arange(500), derived()
+    whole = node_noise.values(law, 3, wanted)
     for blocks in (1, 2, 64):
-        few = nodes._draw_nodes(law, derived()._encryptor(law), 3, wanted, blocks)
+        few = nodes._draw_nodes(law, node_noise._ciphers[law].encryptor(), 3, wanted, blocks)
         assert np.array_equal(few, whole)
 
 

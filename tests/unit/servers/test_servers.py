@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError, ReleaseMismatchError, Unsupp
 from ogive.noise import KeyedSource
 from ogive.queries import CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
-from ogive.trust.servers.model import check_range
+from ogive.trust.modulus import check_range
 from ogive.trust.servers.settings import fitting
 from ogive.trust.servers.uploads import SUMS, TABLES
 
@@ -252,7 +252,7 @@ def hand_made(bins):
 
 def test_sums_that_might_wrap_are_refused_before_they_are_paid(tmp_path, monkeypatch):
     trust = Servers(table())
-    monkeypatch.setattr("ogive.trust.modulus._LARGEST", 1 << 70)
+    monkeypatch.setattr("ogive.trust.servers.modular.WIDE", 1 << 70)
     monkeypatch.setattr("ogive.crypto.field.P", 1 << 10)
     monkeypatch.setattr("ogive.trust.servers.settings.P", 1 << 10)
     with ogive.Ledger.open(tmp_path / "books.db") as ledger:

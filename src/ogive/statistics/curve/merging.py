@@ -19,7 +19,7 @@ from ogive.statistics.curve.base import MOST_BATCHES, Batch, CurveBase, find_ove
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.smoothing import smooth_sum
-from ogive.strategies.summed import SummedApproximations, SummedStrategies, unlike
+from ogive.strategies.summed import SummedApproximations, SummedStrategies, added_up, unlike
 
 _OPTIONS = ("basis", "degree", "noise", "constants", "groups")
 _NEAR_ONE = Fraction(1, 10**9)
@@ -207,13 +207,14 @@ def _added(curves: Sequence[CurveBase], shares: tuple[Fraction, ...] | None) -> 
         return SummedStrategies(tuple(strategies), shares, totals), None
     result = SummedApproximations(tuple(strategies))
     most = max(map(_bits, strategies))
-    measured = []
+    measured, shifts = [], []
     for number, curve in enumerate(curves, 1):
         if curve.measured is None:
             raise ParameterError(f"curve {number} was kept without its measurements, so it cannot be added to others")
         assert curve.strategy is not None
-        measured.append(curve.measured << (most - _bits(curve.strategy)))
-    return result, np.sum(measured, axis=0)
+        measured.append(curve.measured)
+        shifts.append(most - _bits(curve.strategy))
+    return result, added_up(measured, shifts)
 
 
 def _bits(strategy: Any) -> int:

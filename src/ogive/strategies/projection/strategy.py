@@ -19,8 +19,8 @@ import numpy as np
 from ogive.accounting import discrete_loss, gaussian_grant, gaussian_mu
 from ogive.accounting.losses import DISTANCE, LEAST_SIGMA
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import whole
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.core.checks import WIDE, refuse_sums, whole
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
@@ -148,13 +148,13 @@ class OrthogonalProjection(PlainStrategy):
             DataError: there are so many records that the sums would not fit.
         """
         values = histogram(counts, self.size)
-        records, largest = float(np.abs(values).sum(dtype=np.float64)), int(np.abs(self.features).max())
-        if records * largest > 2.0**62:
-            # how many there are may be private
-            raise DataError(
-                f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records; "
-                "use fewer bits"
-            )
+        largest = int(np.abs(self.features).max())
+        # how many there are may be private
+        refusal = (
+            f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records; "
+            "use fewer bits"
+        )
+        refuse_sums(np.abs(values), largest, WIDE, refusal)
         return self.features @ values
 
     def loss(self, adjacency: Adjacency) -> Loss:

@@ -72,8 +72,7 @@ class SecAggOptions(TrustOptions):
 
     def refusal(self, query: Query) -> str | None:
         """Why the query is refused: its answers do not add up, or its noise cannot be drawn in shares."""
-        from ogive.noise.laws import share_of
-        from ogive.trust.modulus import largest_share
+        from ogive.noise.laws import largest_share, share_of
 
         reason = super().refusal(query)
         if reason is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ogive.core.arrays import Int64, UInt64
-from ogive.core.checks import whole
+from ogive.core.checks import Range, whole
 from ogive.crypto.aggregation import (
     MOST_PARTIES,
     AggregationSettings,
@@ -20,14 +20,13 @@ from ogive.crypto.aggregation import (
     least_threshold,
 )
 from ogive.crypto.aggregation.messages import aggregation_cost
-from ogive.errors import DataError, ParameterError
+from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes
-from ogive.noise.laws import ShareNodes
+from ogive.noise.laws import ShareNodes, largest_share
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_statement
 from ogive.queries import Aggregate, CurveQuery, LinearQuery
 from ogive.trust.base import Traffic
-from ogive.trust.modulus import largest_share
 
 if TYPE_CHECKING:
     from ogive.records import Records
@@ -188,8 +187,8 @@ class Contribution:
         exact = query.measure(self.sums(query.aggregate))
         laws = [level.law for level in query.levels]
         most = largest_share(laws, parties=self._terms.parties, honest=self._terms.honest)
-        if exact.size and max(int(exact.max()), -int(exact.min())) > most:
-            raise DataError(f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits")
+        refusal = f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits"
+        Range(int(exact.min(initial=0)), int(exact.max(initial=0))).check(most, refusal)
         noise = query.noise(ShareNodes(DerivedNodes(key, context), self._terms.honest))
         return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
 

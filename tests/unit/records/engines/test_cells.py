@@ -342,7 +342,7 @@ def test_infinite_dates_are_outside_the_bounds(engine, tmp_path):
 
 def test_sums_that_could_leave_64_bits_are_refused(held, monkeypatch):
     asked = GroupSums(Binning("p", Grid.linear(0, 1, bins=3)), CLASSES, 20)
-    monkeypatch.setattr(contributions, "MAX_SUM_BITS", 31)
+    monkeypatch.setattr(contributions, "WIDE", 1 << 31)
     with pytest.raises(DataError, match="too many records for sums with 20 fractional bits"):
         held[1].aggregate(asked)
     monkeypatch.setattr(contributions, "MAX_SUM_BITS", 32)
