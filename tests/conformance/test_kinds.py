@@ -47,8 +47,10 @@ def test_owners_are_asked_where_the_command_says_with_which_options(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_says_how_it_is_planned(kind):
     assert issubclass(kind.prediction, Prediction)
+    beside = hasattr(inspect.getmodule(kind.estimate), f"{kind.question}Prediction")
     own = (PACKAGE / "statistics" / kind.folder / "plan.py").is_file()
-    assert kind.prediction.__module__ == (f"ogive.statistics.{kind.folder}.plan" if own else Prediction.__module__)
+    plan = f"ogive.statistics.{kind.folder}.plan" if own else Prediction.__module__
+    assert kind.prediction.__module__ == (kind.estimate.__module__ if beside else plan)
     assert set(kind.prediction.deciding) <= kind.prediction.metrics.keys()
     assert prediction_of(kind.name) is kind.prediction
     assert prediction_of("a statistic of one's own") is Prediction

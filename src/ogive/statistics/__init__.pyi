@@ -10,7 +10,7 @@ from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
 from .group_auc.statistic import GroupAuc as GroupAuc
 from .groups.statistic import Grouped as Grouped
-from .groups.subset import Subset as Subset
+from .groups.statistic import Subset as Subset
 from .histogram.statistic import Histogram as Histogram
 from .labels.statistic import Labels as Labels
 from .quantiles.statistic import Quantiles as Quantiles

@@ -103,6 +103,6 @@ def asked(
         statistic = Grouped(statistic, by, None if groups is None else tuple(groups))
     if where is None:
         return statistic
-    from ogive.statistics.groups.subset import Subset  # most questions are about all records
+    from ogive.statistics.groups.statistic import Subset  # most questions are about all records
 
     return Subset(statistic, where)

@@ -104,9 +104,12 @@ class Kind:
 
     @property
     def prediction(self) -> type[Prediction]:
-        """How it is planned; a kind without `plan.py` is simulated."""
-        from ogive.statistics.prediction import simulated  # which loads what reads records
+        """How it is planned: as a class beside its estimate or in `plan.py` says; else it is simulated."""
+        from ogive.statistics.prediction import simulated
 
+        beside = getattr(import_module(self.estimate.__module__), f"{self.question}Prediction", None)
+        if beside is not None:
+            return cast("type[Prediction]", beside)
         if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
             return simulated(self.estimate)
         module = self.room("plan")

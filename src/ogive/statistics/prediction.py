@@ -2,8 +2,9 @@
 
 Planning knows no particular statistic. It simulates whole releases of imagined records, which serves all of them, and
 leaves to a statistic what it knows better: errors that hold for all records, which imagined records stand in where none
-are given, and how errors are called. A statistic says so by a class `Prediction` in `plan.py` of its folder, a subclass
-of the one here, whose defaults are those of a statistic that can only be simulated.
+are given, and how errors are called. A statistic says so by a class `NamePrediction` beside its estimate, or by
+`Prediction` in `plan.py` of its folder, a subclass of the one here, whose defaults are those of a statistic that can
+only be simulated.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Aggregate, Answer, Query, ReportsQuery
-from ogive.records.imagined import BinormalShape, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms
+
+if TYPE_CHECKING:
+    from ogive.records.imagined import Shape
 
 Span = tuple[float, float]
 """Smallest and largest error over the public shapes."""
@@ -172,6 +175,8 @@ class Prediction:
         """The records that stand in where none are given."""
         for name, value in () if cls.labeled else assumed.items():
             raise ParameterError(f"nothing here is about records in two classes; leave out `{name}={value:g}`")
+        from ogive.records.imagined import BinormalShape  # slow to load, and only those who plan need it
+
         return BinormalShape(records, **assumed, labeled=cls.labeled)
 
     @staticmethod

@@ -11,7 +11,7 @@ from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, errors_of_one_curve
 from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
-from ogive.statistics.roc.plan import class_errors
+from ogive.statistics.roc.designs import class_errors
 
 
 class Prediction(CurvePrediction):
