@@ -128,7 +128,7 @@ class Loopback:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
 
-    def said(self, name: str) -> str:
+    def log_text(self, name: str) -> str:
         """All that a process wrote into its log, in all its lives."""
         path = self._log(name)
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -150,20 +150,20 @@ class Loopback:
 
     def result(self, name: str) -> dict[str, object] | None:
         """What was released, as plain data; None before."""
-        with self._store.read() as kept:
-            return self._result(kept, name)
+        with self._store.read() as stored:
+            return self._result(stored, name)
 
     def is_complete(self, name: str) -> bool:
         """Whether every party has the result of a release in its ledger."""
         # both of one moment: before it is published, nobody has a result to read
-        with self._store.read() as kept:
-            return self._result(kept, name) is not None and not unread(kept, self.study, name)
+        with self._store.read() as stored:
+            return self._result(stored, name) is not None and not unread(stored, self.study, name)
 
-    def _result(self, kept: Kept, name: str) -> dict[str, object] | None:
-        results = progress(kept, self.study).get(name)
+    def _result(self, stored: Kept, name: str) -> dict[str, object] | None:
+        results = progress(stored, self.study).get(name)
         if results is not None and results.state == "over":
             raise StudyFailed(f"the release {name} is over: {plain(results.reason)}")
-        return result(kept, self.study, name)
+        return result(stored, self.study, name)
 
     def _start(self, name: str, *words: object) -> None:
         with self._log(name).open("ab") as log:
@@ -179,7 +179,7 @@ class Loopback:
         return self.folder / name / "log.txt"
 
     def _last(self, name: str) -> str:
-        return (self.said(name).strip().splitlines() or ["it said nothing"])[-1]
+        return (self.log_text(name).strip().splitlines() or ["it said nothing"])[-1]
 
 
 # --- Five banks
@@ -226,7 +226,7 @@ confidence_level = {level}
 """
 
 
-def found_serving() -> bool:
+def can_serve() -> bool:
     """Whether the libraries of a study's service are installed."""
     return all(find_spec(name) is not None for name in ("starlette", "uvicorn", "httpx"))
 
@@ -271,7 +271,7 @@ def _release(loopback: Loopback, busy: Busy) -> None:
 
 def _has_sent(loopback: Loopback, name: str) -> bool:
     """Whether the bank that is killed has sent its masked counts, or the release is complete already."""
-    return f"release {name}, query 1, attempt 1: answered the step input" in loopback.said(KILLED) or (
+    return f"release {name}, query 1, attempt 1: answered the step input" in loopback.log_text(KILLED) or (
         loopback.result(name) is not None
     )
 
