@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from harness import best_time, record, row
 
 from ogive.crypto import garbling
-from ogive.crypto.aes import WordStream
 from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, separate
 from ogive.crypto.circuits import circuit as plain
 from ogive.crypto.circuits.arithmetic import absolute_difference, equal, kendall, less
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_binary, respond_ternary, uniform_bits
+from ogive.crypto.domains import WordStream
 from ogive.crypto.garbling import GateKeys, evaluate, fresh_deltas, fresh_zeros, garble, schedule_of
 from ogive.crypto.transfer import LABEL_BITS, BaseTransfers
 from ogive.crypto.twoparty import AGGREGATOR, PairAggregator, PairParty, PairSettings, Participant

@@ -20,9 +20,8 @@ import numpy as np
 from harness import best_time, record, row
 
 from ogive.pate import ConfidentGNMax, privacy_cost
-from ogive.pate.costs.answers import rdp_gnmax
+from ogive.pate.costs.answers import logq_gnmax, rdp_gnmax
 from ogive.pate.costs.exact import Check, rdp_exact
-from ogive.pate.costs.losing import logq_gnmax
 
 AUTHORS = "authors' public code, measured elsewhere"
 AUTHORS_SECONDS = 0.34

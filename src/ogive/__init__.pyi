@@ -83,10 +83,10 @@ from .statistics.describe.statistic import Describe as Describe
 from .statistics.ecdf.statistic import Ecdf as Ecdf
 from .statistics.group_auc.estimate import GroupAucEstimate as GroupAucEstimate
 from .statistics.group_auc.statistic import GroupAuc as GroupAuc
-from .statistics.groups.contrast import Contrast as Contrast
+from .statistics.groups.estimate import Contrast as Contrast
 from .statistics.groups.estimate import GroupEstimates as GroupEstimates
 from .statistics.groups.statistic import Grouped as Grouped
-from .statistics.groups.subset import Subset as Subset
+from .statistics.groups.statistic import Subset as Subset
 from .statistics.histogram.estimate import HistogramEstimate as HistogramEstimate
 from .statistics.histogram.statistic import Histogram as Histogram
 from .statistics.methods.choose import PrivateSelection as PrivateSelection

@@ -263,7 +263,7 @@ def test_a_study_of_other_customers_is_refused_and_one_that_stopped_goes_on(told
 
 @pytest.mark.everything
 def test_without_the_libraries_of_services_one_line_says_how_to_get_them(table, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("ogive.demo.banks.found_serving", lambda: False)
+    monkeypatch.setattr("ogive.demo.banks.can_serve", lambda: False)
     assert main(["demo", "--data", str(table), "-o", str(tmp_path / "demo")]) == 0
     assert "pip install 'ogive[serve]'" in capsys.readouterr().out
     assert not (tmp_path / "demo" / "banks").exists()

@@ -12,7 +12,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery
 from ogive.records import Records
-from ogive.statistics.calibration.design import paper_query, sums_query
+from ogive.statistics.calibration.statistic import paper_query, sums_query
 
 BITS = 2
 ONE = 1 << BITS

@@ -49,7 +49,7 @@ def test_a_kind_says_how_it_is_planned(kind):
     assert issubclass(kind.prediction, Prediction)
     place = kind.prediction.__module__.removeprefix(f"ogive.statistics.{kind.folder}.")
     own = (PACKAGE / "statistics" / kind.folder / "plan.py").is_file()
-    assert place == "plan" if own else place in ("statistic", Prediction.__module__)
+    assert place == "plan" if own else place in ("statistic", "estimate", Prediction.__module__)
     assert set(kind.prediction.deciding) <= kind.prediction.metrics.keys()
     assert prediction_of(kind.name) is kind.prediction
     assert prediction_of("a statistic of one's own") is Prediction

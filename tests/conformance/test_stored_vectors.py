@@ -70,7 +70,7 @@ from ogive.ledger.entries import plain_text
 from ogive.local import Collection, Description, Randomizer, oracle_from_dict
 from ogive.local.oracles import ORACLES
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource, StoredNodes
-from ogive.pate.teachers import keep, kept_terms, model_path, open_folder, read_model
+from ogive.pate.teachers import keep, model_path, open_folder, read_model, stored_terms
 from ogive.releasing.pointwise import PointwiseCurve
 from ogive.statistics import STATISTICS
 from ogive.statistics.kinds import COSTS
@@ -374,7 +374,7 @@ def test_training_goes_on_with_teachers_that_are_kept(tmp_path):
     pytest.importorskip("joblib")
     shutil.copytree(TEACHERS, tmp_path / "kept")
     text = (TEACHERS / "teachers.json").read_text(encoding="utf-8")
-    terms = kept_terms(TEACHERS)
+    terms = stored_terms(TEACHERS)
     assert fits(json.loads(text))["learner"] == terms.learner == "NetworkLearner"
     assert training() == terms
     _, done = open_folder(tmp_path / "kept", training())

@@ -16,7 +16,7 @@ from scipy.stats import chi2_contingency
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.statistics.crosstab import independence
+from ogive.statistics.crosstab import estimate
 
 TABLES = size(400, part=60)
 MOST = most(TABLES)
@@ -49,7 +49,7 @@ ROW, COLUMN = (0.6, 0.4), (0.7, 0.2, 0.1)
 def fewer_simulated_tables(monkeypatch):
     """A p-value of 199 simulated tables is as rarely at most 5 % as one of 1999: 10 ranks of 200 are."""
     if not is_everything():
-        monkeypatch.setattr(independence, "SIMULATIONS", 199)
+        monkeypatch.setattr(estimate, "SIMULATIONS", 199)
 
 
 def tables(name, *, dependent=False):

@@ -48,7 +48,7 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
         if not Path.home().is_dir():
             pytest.skip("Spark starts only where there is a home folder")
         start_spark()
-    simulate_little(monkeypatch, but=("statistics.calibration.simulated.TESTED",))  # a page says what p-value is found
+    simulate_little(monkeypatch, but=("statistics.calibration.sums.TESTED",))  # a page says what p-value is found
     if not is_everything():  # means of functions over cells are of fewer points, and plans of fewer rehearsals
         monkeypatch.setattr("ogive.kernels.base._EVALUATIONS", 1 << 19)
         monkeypatch.setattr("ogive.kernels.base._SLOW_EVALUATIONS", 1 << 14)

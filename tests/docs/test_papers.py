@@ -45,7 +45,7 @@ def exists(where):
 def test_a_name_that_is_gone_is_found_out():
     assert exists("ogive.strategies:design_path")
     assert exists("docs/papers.toml")
-    assert exists("ogive.pate.costs.independent")
+    assert exists("ogive.pate.costs.cost")
     assert not exists("ogive.strategies:design_paths")
     assert not exists("ogive.strategies.paths:design_path")
     assert not exists("docs/proofs/paths.md")

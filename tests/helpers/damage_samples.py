@@ -35,7 +35,7 @@ from ogive.errors import BudgetError, DataError, LedgerError, ParameterError, Pe
 from ogive.local import Collection, Description, HaarOracle, RandomizedResponse, Randomizer, TreeOracle, UnaryOracle
 from ogive.noise import DiscreteLaplace, KeyedSource, StoredNodes
 from ogive.pate import GNMax, LabelsPlan, PrivacyCost, SanitizedCost, plan_labels, privacy_cost, read_votes, sanitize
-from ogive.pate.teachers import DESCRIPTION, kept_terms
+from ogive.pate.teachers import DESCRIPTION, stored_terms
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.releasing.accounts import statement
 from ogive.releasing.pointwise import PointwiseCurve
@@ -441,7 +441,7 @@ def teachers() -> Kind:
 
     def open_terms(text):
         (place / DESCRIPTION).write_bytes(text.encode("utf-8", "surrogatepass"))
-        kept_terms(place)
+        stored_terms(place)
 
     return Kind([json.dumps(terms)], spoil_json, open_terms, (DataError,))
 

@@ -3,14 +3,14 @@
 from helpers.scope import is_everything
 
 FEWEST = {
-    "statistics.calibration.simulated.BOUNDED": 199,
-    "statistics.calibration.simulated.TESTED": 199,
-    "statistics.crosstab.independence.SIMULATIONS": 199,
+    "statistics.calibration.sums.BOUNDED": 199,
+    "statistics.calibration.sums.TESTED": 199,
+    "statistics.crosstab.estimate.SIMULATIONS": 199,
     "statistics.curve.approximating.SIMULATIONS": 299,
     "statistics.curve.bands.NARROWING_SIMULATIONS": 199,
     "statistics.curve.bands._EXCEED": 4,
     "statistics.curve.bands.SIMULATED_VALUES": 1,  # then there are as many as are the fewest
-    "statistics.group_auc.areas.SIMULATED_VALUES": 1,
+    "statistics.group_auc.estimate.SIMULATED_VALUES": 1,
     "statistics.roc.area._CANDIDATES": 21,
     "statistics.roc.area._HALVINGS": 8,
     "statistics.roc.area.SIMULATED_VALUES": 1,

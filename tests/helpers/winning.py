@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.pate.costs.exact import _tables
-from ogive.pate.costs.output_laws import winning
+from ogive.pate.costs.exact import _tables, winning
 
 
 def log_winning(votes, sigma):

@@ -278,9 +278,9 @@ def expanded(rng):
 
 
 CASES = {
-    "crypto.comparison.generation.correct_leaf": key_leaf,
-    "crypto.comparison.generation.correct_level": key_level,
-    "crypto.comparison.evaluation.flip_high": high_words,
+    "crypto.comparison.keys.correct_leaf": key_leaf,
+    "crypto.comparison.keys.correct_level": key_level,
+    "crypto.comparison.keys.flip_high": high_words,
     "crypto.tables._absorb": expanded,
     "noise.discrete_laplace._fill_laplace": scales(DiscreteLaplace),
     "noise.discrete_laplace._fill_geometric": scales(Geometric),

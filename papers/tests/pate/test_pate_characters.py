@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ogive.errors import DataError
 from ogive.pate import ConfidentGNMax, read_votes
-from ogive.pate.arrays import read_array
+from ogive.pate.votes import read_array
 from ogive_papers.items import Plan
 from ogive_papers.pate import characters, consensus, ensembles, stand_in
 from ogive_papers.pate.consensus_figures import FIGURE_1, FIGURE_5

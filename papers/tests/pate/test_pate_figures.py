@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from ogive.accounting.losses import epsilon_of_gaussian
+from ogive.pate.costs.answers import logq_gnmax
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.losing import logq_gnmax
 from ogive.privacy import GaussianDP
 from ogive_papers import pate
 from ogive_papers.items import Plan

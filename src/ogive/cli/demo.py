@@ -51,7 +51,7 @@ def demo(
         no_banks: Leave out the five banks.
         json: Write the comparison as JSON to standard output instead of tables.
     """
-    from ogive.demo.banks import FOLDER, found_serving, pool
+    from ogive.demo.banks import FOLDER, can_serve, pool
     from ogive.demo.data import evaluate, find_table
     from ogive.demo.story import LIMIT, Part, Printer, Refusal, Story, summary, tell
     from ogive.releasing.session import Session
@@ -92,7 +92,7 @@ def demo(
             page = _write(story, session, output)
     if printer is not None:
         printer.findings(story)
-    pooled = pool(output, evaluation, story.parts, busy) if not no_banks and found_serving() else None
+    pooled = pool(output, evaluation, story.parts, busy) if not no_banks and can_serve() else None
     if pooled is not None:
         _write_banks(pooled, story, output)
     if printer is None:

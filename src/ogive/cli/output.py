@@ -256,7 +256,7 @@ class ComparedOptions:
             return
         from ogive.statistics.base import innermost
         from ogive.statistics.confidence import check_probability
-        from ogive.statistics.groups.contrast import check_compared
+        from ogive.statistics.groups.estimate import check_compared
         from ogive.statistics.groups.statistic import Grouped
 
         grouped = statistic if isinstance(statistic, Grouped) else getattr(statistic, "statistic", None)

@@ -150,8 +150,8 @@ def _row_totals(elements: UInt64) -> UInt64:
 def accept(words: UInt64) -> UInt64:
     """The exactly uniform elements in a stream of uniform words: the upper 61 bits, those equal to p left out."""
     candidates: UInt64 = words >> _TOP
-    kept: UInt64 = candidates[candidates != _P]
-    return kept
+    below: UInt64 = candidates[candidates != _P]
+    return below
 
 
 def encode(numbers: ArrayLike) -> UInt64:

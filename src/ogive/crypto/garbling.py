@@ -12,9 +12,8 @@ import numpy as np
 from ogive.core.arrays import Bool, Int32, UInt64
 from ogive.core.checks import Progress
 from ogive.core.compiling import njit
-from ogive.crypto.aes import KEY_BYTES, SEED_BYTES, Blocks, Permutation, WordStream
 from ogive.crypto.circuits.circuit import Circuit, Gate, pairs_of
-from ogive.crypto.domains import HashDomain, Random, digest, number
+from ogive.crypto.domains import SEED_BYTES, Blocks, HashDomain, Permutation, Random, WordStream, digest, number
 from ogive.errors import ParameterError
 
 # --- Compiled passes over labels, before and after their encryption
@@ -210,7 +209,7 @@ class GateKeys:
     def key(self, gate: int, half: int) -> bytes:
         """The key of one half, 0 or 1, of an AND gate, by its number among those; 16 bytes."""
         fields = (number(value) for value in (self.chunk, gate, half))
-        return digest(HashDomain.GARBLING_GATE, self.session, *fields, length=KEY_BYTES)
+        return digest(HashDomain.GARBLING_GATE, self.session, *fields, length=SEED_BYTES)
 
     def permutation(self, gate: int, half: int) -> Permutation:
         """AES under that key."""
@@ -271,13 +270,13 @@ def schedule(kind: Int32, left: Int32, right: Int32, *, inputs: int, outputs: In
     depth = [0] * inputs
     for gate, a, b in zip(kind.tolist(), left.tolist(), right.tolist(), strict=True):
         depth.append(max(depth[a], depth[b]) + (gate == Gate.AND))
-    made = np.array(depth[inputs:], np.int32)
+    depths = np.array(depth[inputs:], np.int32)
     numbers = np.cumsum(is_and, dtype=np.int32) - np.int32(1)
     slots = _Slots(left, right, inputs=inputs, outputs=outputs)
     levels = []
     for level in range(max(depth, default=0) + 1):
-        free = np.flatnonzero(~is_and & (made == level))
-        ands = np.flatnonzero(is_and & (made == level + 1))
+        free = np.flatnonzero(~is_and & (depths == level))
+        ands = np.flatnonzero(is_and & (depths == level + 1))
         placed = [slots.place([gate]) for gate in free.tolist()]
         a, b, out = np.concatenate([np.empty((3, 0), np.int32), *placed], axis=1)
         free_gates = Gates(a, np.where(is_not[free], -1, b).astype(np.int32), out)
@@ -428,7 +427,7 @@ def _buffers(schedule: Schedule, gate_blocks: int) -> tuple[Blocks, Blocks, int]
 
 
 def _parts(level: Level, at_once: int) -> Iterator[tuple[Gates, Int32]]:
-    """The AND gates of a level and their numbers, so many at a time."""
+    """The AND gates of a level and their numbers, some at a time."""
     for start in range(0, level.numbers.size, at_once):
         part = slice(start, start + at_once)
         ands = level.ands

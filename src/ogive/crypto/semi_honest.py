@@ -34,22 +34,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.core.arrays import Bool, UInt64
-from ogive.crypto.aes import SEED_BYTES, WordStream
+from ogive.crypto import garbling
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.domains import Random
-from ogive.crypto.garbling import (
-    CHUNK_PAIRS,
-    LABEL_BYTES,
-    GateKeys,
-    Schedule,
-    evaluate,
-    fresh_deltas,
-    fresh_zeros,
-    garble,
-    labels_of,
-    permute_bits,
-    schedule_of,
-)
+from ogive.crypto.domains import SEED_BYTES, Random, WordStream
+from ogive.crypto.garbling import LABEL_BYTES, GateKeys, Schedule
 from ogive.crypto.transfer import (
     LABEL_BITS,
     POINT_BYTES,
@@ -63,7 +51,7 @@ from ogive.crypto.transfer import (
 from ogive.crypto.wire import Reader
 from ogive.errors import ParameterError, PeerError
 
-MOST_INSTANCES = CHUNK_PAIRS
+MOST_INSTANCES = garbling.CHUNK_PAIRS
 """Instances that one session may have: they share the keys of gates."""
 
 _TABLE_BYTES = 2 * LABEL_BYTES
@@ -93,7 +81,7 @@ class Task:
 
     @property
     def schedule(self) -> Schedule:
-        return schedule_of(self.circuit)
+        return garbling.schedule_of(self.circuit)
 
     @property
     def keys(self) -> GateKeys:
@@ -116,7 +104,7 @@ class SemiHonestGarbler:
         self._task = task
         self._bits = bits
         self._stream = WordStream(random(SEED_BYTES))
-        self._delta = fresh_deltas(1, self._stream)
+        self._delta = garbling.fresh_deltas(1, self._stream)
         self._transfers = BaseTransfers(random)
         self._chosen = self._transfers.receiver(task.session, bits_of(self._delta[0])) if task.extended else None
         self.transfer = b"" if self._chosen is None else self._chosen.message
@@ -129,13 +117,13 @@ class SemiHonestGarbler:
         """
         circuit, instances = self._task.circuit, self._task.instances
         corrections, theirs = self._evaluator_zeros(received, circuit.evaluator_bits * instances)
-        own = fresh_zeros(circuit.garbler_bits, instances, self._stream)
+        own = garbling.fresh_zeros(circuit.garbler_bits, instances, self._stream)
         zeros = np.concatenate([own, theirs.reshape(-1, instances, 2)])
         deltas = np.repeat(self._delta, instances, axis=0)
-        tables, ends = garble(self._task.schedule, zeros, deltas, self._task.keys)
-        labels = labels_of(self._bits.T, own, deltas)
+        tables, ends = garbling.garble(self._task.schedule, zeros, deltas, self._task.keys)
+        labels = garbling.labels_of(self._bits.T, own, deltas)
         message = b"".join([corrections, labels.astype("<u8").tobytes(), tables.astype("<u8").tobytes()])
-        half = permute_bits(ends).T
+        half = garbling.permute_bits(ends).T
         for secret in (zeros, own, ends, deltas, self._delta):
             secret.fill(0)
         return message, half
@@ -190,7 +178,7 @@ class SemiHonestEvaluator:
         tables = reader.array(4 * circuit.ands * instances, "<u8").reshape(-1, instances, 2, 2)
         reader.finish()
         held = np.concatenate([theirs, self._labels.reshape(-1, instances, 2)])
-        return permute_bits(evaluate(self._task.schedule, held, tables, self._task.keys)).T
+        return garbling.permute_bits(garbling.evaluate(self._task.schedule, held, tables, self._task.keys)).T
 
     def erase(self) -> None:
         """Overwrite its values, and drop their labels and choices."""
@@ -210,7 +198,10 @@ def message_bytes(circuit: Circuit, instances: int = 1, *, extended: bool = True
 
 def instances_at_once(circuit: Circuit) -> int:
     """How many instances make a session: all that may, fewer where messages would be long."""
-    each = max(LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands, LABEL_BYTES * circuit.evaluator_bits)
+    each = max(
+        LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands,
+        LABEL_BYTES * circuit.evaluator_bits,
+    )
     return max(1, min(MOST_INSTANCES, _SESSION_BYTES // each))
 
 
@@ -220,7 +211,7 @@ def write_bits(bits: Bool) -> bytes:
 
 
 def read_bits(body: bytes, count: int) -> Bool:
-    """So many bits, shape (count,)."""
+    """Random bits, shape (count,)."""
     reader = Reader(body, "half of the outputs")
     packed = reader.array(-(-count // 8), "u1")
     reader.finish()

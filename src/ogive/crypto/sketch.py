@@ -19,8 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt64
-from ogive.crypto.aes import SEED_BYTES, WordStream
-from ogive.crypto.domains import HashDomain, Random, digest, number
+from ogive.crypto.domains import SEED_BYTES, HashDomain, Random, WordStream, digest, number
 from ogive.crypto.field import P, accept, differences, products, sums, total
 from ogive.crypto.tables import Material, ShareShape
 from ogive.crypto.wire import Header, Inbox, Suite

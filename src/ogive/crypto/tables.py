@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.core.arrays import Int64, UInt8, UInt64
 from ogive.core.checks import whole
 from ogive.core.compiling import njit
-from ogive.crypto.aes import KEY_BYTES, SEED_BYTES, Blocks, Permutation
 from ogive.crypto.comparison import KeyShape
-from ogive.crypto.domains import HASH_BYTES, HashDomain, Random, digest, number
+from ogive.crypto.domains import HASH_BYTES, SEED_BYTES, Blocks, HashDomain, Permutation, Random, digest, number
 from ogive.crypto.field import P, accumulate, add, differences, encode, fold, products, reduce, sums, total
 from ogive.crypto.wire import Reader, check_study
 from ogive.errors import DataError, ParameterError, PeerError
@@ -99,7 +98,7 @@ def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
 
 @lru_cache(maxsize=1 << 16)
 def _key(study: bytes, block: int) -> bytes:
-    return digest(HashDomain.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
+    return digest(HashDomain.SHARE_BLOCK, study, number(block), length=SEED_BYTES)
 
 
 @njit(nogil=True, steps=lambda encrypted, *rest: 5 * encrypted.size)
@@ -149,7 +148,7 @@ def _by_client(rows: UInt64, weights: UInt64, result: UInt64) -> None:
 
 @njit(nogil=True)
 def _by_column(columns: UInt64, weights: UInt64, result: UInt64) -> None:
-    """Each column in turn, of so many clients as stay in the cache."""
+    """Each column in turn, of as many clients as stay in the cache."""
     lows, highs = np.zeros(_TILE, np.uint64), np.zeros(_TILE, np.uint64)
     for first in range(0, columns.shape[1], _TILE):
         for form in range(len(weights)):
@@ -273,7 +272,7 @@ class ShareBatch:
 
         Args:
             weights: Elements, shape (forms, columns).
-            vectors: So many vectors that follow each other are one client's, and are added up each by itself.
+            vectors: This many vectors that follow each other are one client's, and are added up each by itself.
         """
         assert len(self) % vectors == 0
         forms = np.zeros((len(weights), len(self)), dtype=np.uint64)
@@ -318,7 +317,7 @@ class ShareBatch:
 
 
 def front(shape: ShareShape, study: bytes, server: int, servers: int, clients: int) -> bytes:
-    """The beginning of the batch of so many clients, before their seeds."""
+    """The beginning of a batch, before the seeds of its clients."""
     return _LAYOUT.pack(*_fields(shape, study, server, servers, clients))
 
 
@@ -519,7 +518,7 @@ def exchanged_bytes(material: ShareShape | None, servers: int) -> int:
 
 
 def blocks_at(shape: KeyShape, points: int) -> int:
-    """AES blocks that evaluate one key at so many evenly spread points."""
+    """AES blocks that evaluate one key at a number of evenly spread points."""
     prefixes = [min(1 << level, points) for level in range(shape.levels + 1)]
     leaves = min(points, shape.domain // min(shape.per_block, shape.leaf_values))
     return sum(prefixes[1:]) + sum(prefixes[:-1]) + leaves

@@ -11,8 +11,7 @@ from nacl import bindings
 from nacl.exceptions import CryptoError
 
 from ogive.core.arrays import Bool, UInt64
-from ogive.crypto.aes import SEED_BYTES, words
-from ogive.crypto.domains import HashDomain, Random, digest, number
+from ogive.crypto.domains import SEED_BYTES, HashDomain, Random, digest, number, words
 from ogive.crypto.garbling import LABEL_BYTES
 from ogive.crypto.wire import Reader
 from ogive.errors import ParameterError, PeerError, UnsupportedError
@@ -246,8 +245,8 @@ def extend_choices(keys: Sequence[KeyPair], choices: Bool) -> tuple[bytes, UInt6
     padded = np.zeros(64 * width, np.bool_)
     padded[: choices.size] = choices
     row = np.packbits(padded, bitorder="little").view("<u8")
-    kept, other = (np.stack([words(pair[side], width) for pair in keys]) for side in (0, 1))
-    return (kept ^ other ^ row).astype("<u8").tobytes(), _columns(kept, choices.size)
+    chosen, other = (np.stack([words(pair[side], width) for pair in keys]) for side in (0, 1))
+    return (chosen ^ other ^ row).astype("<u8").tobytes(), _columns(chosen, choices.size)
 
 
 def extend_zeros(keys: Sequence[bytes], delta: UInt64, message: bytes, *, inputs: int) -> UInt64:

@@ -331,13 +331,7 @@ def drawn_bits(
     noise: Collection[str] = ("noise",),
     random: Random = os.urandom,
 ) -> Bool:
-    """One party's inputs in the order of its wires, shape (wires,); nobody else may see them.
-
-    Inputs whose names are in `noise` are drawn, from bytes that have to be secret and uniform, and not given as values.
-
-    Raises:
-        ParameterError: names are others than those of the inputs, or a value does not fit in its width.
-    """
+    """One party's inputs in the order of its wires, shape (wires,), secret; those named in `noise` are drawn."""
     results: dict[str, Bool] = {}
     for port in ports:
         if port.name in noise:
@@ -386,7 +380,7 @@ class PairParty:
         note: Called as note(token, value) before its half is made, which must not be given twice; has to outlive the
             process and be one for all of the party's sessions, or a restarted party could be asked for another output
             of the same pair, which nobody has agreed to.
-        random: Gives so many random bytes.
+        random: Gives random bytes, as many as it is called with.
     """
 
     def __init__(
@@ -435,14 +429,14 @@ class PairParty:
         read = self._mailbox.read_opening if step in OPEN_STEPS else self._mailbox.unseal
         sender, body = read(data, step)
         try:
-            said = self._answer(step, sender, body)
+            answers = self._answer(step, sender, body)
         except PeerError:
             self.close()
             raise
         self._expected = self._expected[1:]
         if self.over:
             self.close()
-        return said
+        return answers
 
     def close(self) -> None:
         """Give the pair up, or end it: nothing is said any more, and secrets are dropped."""
@@ -461,7 +455,7 @@ class PairParty:
             receivers = (AGGREGATOR,) if self._garbles else (AGGREGATOR, self._partner)
             return self._hellos(*receivers)
         if step is Step.HELLO:
-            said = self._hellos(self._partner) if self._garbles else []
+            hellos = self._hellos(self._partner) if self._garbles else []
             self._openings[sender] = body
             self._mailbox.meet(self._openings)
             extended = is_extended(self._settings.circuit)
@@ -470,7 +464,7 @@ class PairParty:
             self._role = kind(task, self._bits[np.newaxis], self._random)
             self._expected += _EXPECTED[self._garbles, extended]
             # the garbler begins where its transfers are extended, else the evaluator
-            return said + self._sealed({Step.TRANSFER: self._role.transfer} if self._garbles == extended else {})
+            return hellos + self._sealed({Step.TRANSFER: self._role.transfer} if self._garbles == extended else {})
         if isinstance(self._role, SemiHonestGarbler):
             garbled, half = self._role.garbled(body)
             return self._sealed({Step.HALF: write_bits(half[0]), Step.GARBLED: garbled})

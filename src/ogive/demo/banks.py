@@ -127,7 +127,7 @@ class Loopback:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
 
-    def said(self, name: str) -> str:
+    def log_text(self, name: str) -> str:
         """All that a process wrote into its log, in all its lives."""
         path = self._log(name)
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -180,7 +180,7 @@ class Loopback:
         return self.folder / name / "log.txt"
 
     def _last(self, name: str) -> str:
-        return (self.said(name).strip().splitlines() or ["it said nothing"])[-1]
+        return (self.log_text(name).strip().splitlines() or ["it said nothing"])[-1]
 
 
 # --- Five banks
@@ -227,7 +227,7 @@ confidence_level = {level}
 """
 
 
-def found_serving() -> bool:
+def can_serve() -> bool:
     """Whether the libraries of a study's service are installed."""
     return all(find_spec(name) is not None for name in ("starlette", "uvicorn", "httpx"))
 
@@ -272,7 +272,7 @@ def _release(loopback: Loopback, busy: Busy) -> None:
 
 def _has_sent(loopback: Loopback, name: str) -> bool:
     """Whether the bank that is killed has sent its masked counts, or the release is complete already."""
-    return f"release {name}, query 1, attempt 1: answered the step input" in loopback.said(KILLED) or (
+    return f"release {name}, query 1, attempt 1: answered the step input" in loopback.log_text(KILLED) or (
         loopback.result(name) is not None
     )
 

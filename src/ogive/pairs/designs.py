@@ -17,8 +17,7 @@ import numpy as np
 
 from ogive.core.arrays import Bool, Int64
 from ogive.core.checks import whole
-from ogive.crypto.aes import SEED_BYTES, WordStream
-from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import SEED_BYTES, HashDomain, WordStream, digest
 from ogive.errors import ParameterError, quoted
 
 # --- A design, which is public and drawn without a look at anybody's value

@@ -88,18 +88,10 @@ class VirtualAdversarialStudent(NetworkModel):
 
 
 def adversarial_divergence(network: Any, inputs: Any, scores: Any, *, radius: float) -> Any:
-    """How much the probabilities change when inputs move by a radius where they change most, nearly.
+    """Mean Kullback-Leibler divergence where moving inputs by `radius` changes probabilities most, nearly.
 
-    One step of the power method finds the direction: the gradient of the divergence a little away from the input.
-
-    Args:
-        network: Gives scores, shape (rows, classes).
-        inputs: Shape (rows, ...).
-        scores: Of the inputs, shape (rows, classes); taken as they are, without a gradient.
-        radius: Euclidean length of the move.
-
-    Returns:
-        Mean Kullback-Leibler divergence from the probabilities at the inputs, a number with a gradient.
+    It has a gradient. One step of the power method finds the direction: the gradient of the divergence a little away
+    from the input. `scores` are those of the inputs and are used without a gradient.
     """
     import torch
     from torch.nn import functional

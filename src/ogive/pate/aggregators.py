@@ -27,7 +27,7 @@ from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, SystemSource, round_up_scale
 from ogive.noise.base import RandomSource
-from ogive.pate.costs.losing import check_probabilities
+from ogive.pate.costs.answers import check_probabilities
 from ogive.pate.votes import check_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, Rational, exact, number_text
 from ogive.queries import Ballots as Ballots
@@ -72,17 +72,17 @@ def answered(aggregator: _Answering, votes: Any, *, source: RandomSource | None,
     return aggregator.labels(opened, probabilities=probabilities)
 
 
-def scaled(sigma: Fraction, name: str) -> DiscreteGaussian:
+def scaled_noise(sigma: Fraction, name: str) -> DiscreteGaussian:
     """Gaussian noise of a standard deviation in votes, for votes that count 2^BITS."""
     if sigma * 2**BITS < LEAST_SIGMA:
         raise ParameterError(f"`{name}` must be at least {LEAST_SIGMA / 2**BITS:.3g} votes, got {number_text(sigma)}")
     return DiscreteGaussian(round_up_scale(sigma * 2**BITS))
 
 
-def check(threshold: Fraction, sigma: Fraction, expected: tuple[tuple[int, ...], ...] | None = None) -> Check:
+def threshold_check(threshold: Fraction, sigma: Fraction, expected: tuple[tuple[int, ...], ...] | None = None) -> Check:
     """The check of a threshold in votes; one that no noise ever reaches is as good as the largest number."""
     least = min(max(ceil(threshold * 2**BITS), -_LARGEST), _LARGEST)
-    return Check(least, scaled(sigma, "sigma_1"), expected)
+    return Check(least, scaled_noise(sigma, "sigma_1"), expected)
 
 
 def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabilities: Any = None) -> int:
@@ -178,7 +178,7 @@ class GNMax(_Answering):
     ) -> LabelsQuery:
         """The query of the labels, priced from its own fields."""
         most = most_answers(self.name, ballots, max_answers, probabilities)
-        return LabelsQuery(ballots, scaled(self.sigma, "sigma"), most, BITS)
+        return LabelsQuery(ballots, scaled_noise(self.sigma, "sigma"), most, BITS)
 
 
 @dataclass(frozen=True, init=False)
@@ -211,8 +211,8 @@ class ConfidentGNMax(_Answering):
     ) -> LabelsQuery:
         """The query of the labels, priced from its own fields."""
         most = most_answers(self.name, ballots, max_answers, probabilities)
-        checked = check(self.threshold, self.sigma_1)
-        return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
+        checked = threshold_check(self.threshold, self.sigma_1)
+        return LabelsQuery(ballots, scaled_noise(self.sigma_2, "sigma_2"), most, BITS, checked)
 
 
 @dataclass(frozen=True, init=False)
@@ -260,8 +260,8 @@ class InteractiveGNMax(_Answering):
         """
         most = most_answers(self.name, ballots, max_answers)
         expected = expected_votes(check_probabilities(probabilities, ballots.shape), terms.records)
-        checked = check(self.threshold, self.sigma_1, expected)
-        return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
+        checked = threshold_check(self.threshold, self.sigma_1, expected)
+        return LabelsQuery(ballots, scaled_noise(self.sigma_2, "sigma_2"), most, BITS, checked)
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
         """Labels of the answers, and the student's own for refused queries if confident, shape (queries,)."""
@@ -311,13 +311,13 @@ class LargestMargins(_Answering):
             )
         if self.sigma is None:
             return design_votes(ballots, terms.privacy, terms.unit)
-        return VotesQuery(ballots, scaled(self.sigma, "sigma"), BITS)
+        return VotesQuery(ballots, scaled_noise(self.sigma, "sigma"), BITS)
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
         """Labels of the queries with the largest margins, -1 for the others; the first ones among equal margins."""
-        kept = np.argsort(-margins(opened), kind="stable")[: self.keep]
+        largest = np.argsort(-margins(opened), kind="stable")[: self.keep]
         result = np.full(len(opened), REFUSED, dtype=np.int64)
-        result[kept] = opened[kept].argmax(axis=1)
+        result[largest] = opened[largest].argmax(axis=1)
         return result
 
     def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:

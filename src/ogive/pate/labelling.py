@@ -182,29 +182,29 @@ def label(
         ballots = trust.ballots
     elif ballots is None:
         raise ParameterError("give the vote columns and the number of classes with `ballots=`")
-    asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
+    wanted = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
     if privacy is None and trust.private:
-        privacy = exact_guarantee(asked, trust, adjacency, target_delta)
+        privacy = exact_guarantee(wanted, trust, adjacency, target_delta)
     elif target_delta is not None:
         raise ParameterError("`privacy` and `target_delta` exclude each other; give one of them")
-    return release(asked, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
+    return release(wanted, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
 
 
-def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjacency.REPLACE) -> Loss:
+def labels_price(wanted: Labels, trust: TrustModel, adjacency: Adjacency = Adjacency.REPLACE) -> Loss:
     """What labels cost, from their parameters and the number of queries alone."""
-    if getattr(asked.aggregator, "sigma", 1) is None:
+    if getattr(wanted.aggregator, "sigma", 1) is None:
         raise ParameterError("the noise is derived from the guarantee; give it with `privacy=`")
     unit = trust.unit(adjacency)
     terms = Terms(PureDP(1), unit, trust.refusal, count=trust.count)
-    query = asked.aggregator.query(
-        asked.ballots, terms, max_answers=asked.max_answers, probabilities=asked.probabilities
+    query = wanted.aggregator.query(
+        wanted.ballots, terms, max_answers=wanted.max_answers, probabilities=wanted.probabilities
     )
     return query.price(unit)
 
 
-def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
+def exact_guarantee(wanted: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
     """A guarantee that is just what the labels cost."""
-    loss = labels_price(asked, trust, adjacency)
+    loss = labels_price(wanted, trust, adjacency)
     if not isinstance(loss, GaussianDP):
         if target_delta is not None:
             raise ParameterError("Laplace noise has a guarantee without a delta; leave out `target_delta`")

@@ -52,14 +52,7 @@ def check_jobs(jobs: Any) -> int:
 
 
 def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> Int64:
-    """Labels as an array, if they are some.
-
-    Args:
-        labels: Whole numbers from `lowest` to `classes` - 1, shape (rows,).
-        rows: How many there must be.
-        classes: How many classes there are, at least 2.
-        lowest: -1 where labels may be missing.
-    """
+    """Labels from `lowest` to `classes` - 1 as an array, shape (rows,); `lowest` is -1 where labels may be missing."""
     any_whole(classes, "classes", 2, MOST_CLASSES)
     result = array_of(labels)
     if result.shape != (rows,):
@@ -256,11 +249,11 @@ def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: i
     Privacy: post-processing of the answers.
     """
     check_learning()
-    whole, asked = number_of_rows(inputs), len(np.atleast_1d(_given(answers)))
-    if asked > whole:
-        raise DataError(f"there are {asked} answers for {whole} inputs; give every input that was asked, in its order")
+    whole, count = number_of_rows(inputs), len(np.atleast_1d(_given(answers)))
+    if count > whole:
+        raise DataError(f"there are {count} answers for {whole} inputs; give every input that was asked, in its order")
     result = np.full(whole, UNKNOWN, dtype=np.int64)
-    result[:asked] = _answers(answers, inputs[:asked], classes)
+    result[:count] = _answers(answers, inputs[:count], classes)
     named = np.unique(result[result != UNKNOWN])
     if len(named) < 2:  # nothing to tell apart: a constant, as of a supervised student
         return train_student(learner, inputs, result, classes=classes, seed=seed)

@@ -19,7 +19,7 @@ from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import Progress, array_of
 from ogive.errors import DataError, ParameterError, quoted
 
-_ASKED_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024
 _WARM = 0.1
 _FALLING = 0.5
 
@@ -92,7 +92,7 @@ class NetworkModel:
         import torch
 
         with torch.no_grad():
-            parts = [self.network(part).double().softmax(dim=1) for part in tensor(features).split(_ASKED_AT_ONCE)]
+            parts = [self.network(part).double().softmax(dim=1) for part in tensor(features).split(_ROWS_AT_ONCE)]
         return np.asarray(torch.cat(parts).numpy(), dtype=np.float64)
 
     def predict(self, features: Any) -> Int64:

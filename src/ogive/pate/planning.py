@@ -6,9 +6,11 @@ To choose by private votes is not covered by what their labels cost, so that vot
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import NamedTuple
+from itertools import cycle
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +18,166 @@ from numpy.typing import ArrayLike
 from ogive.accounting import gaussian_grant
 from ogive.core.arrays import Bool, Float32, Float64, Int64
 from ogive.core.checks import Progress, any_whole
-from ogive.errors import ParameterError, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, quoted
 from ogive.pate.aggregators import BITS, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
+from ogive.pate.costs.answers import check_probabilities, largest_excess
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.losing import check_probabilities, largest_excess
-from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow, PlannedAggregator
 from ogive.pate.learners import check_labels, check_seed
 from ogive.pate.votes import check_votes
 from ogive.privacy import ApproxDP, Rational, exact
+from ogive.releasing.planning.rows import BasePlan
+from ogive.releasing.planning.text import Column, Table, draw_lines
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
+from ogive.showing.view import Card
+from ogive.statistics.plain_json import Fields, is_number
+
+# --- Rows of a plan, and how they are stored
+
+PlannedAggregator = ConfidentGNMax | InteractiveGNMax | GNMax | LargestMargins
+
+_KINDS: dict[str, Callable[..., PlannedAggregator]] = {
+    "confident": ConfidentGNMax,
+    "interactive": InteractiveGNMax,
+    "gnmax": GNMax,
+    "margins": LargestMargins,
+}
+_PARAMETERS = {
+    "confident": ("threshold", "sigma_1", "sigma_2"),
+    "interactive": ("threshold", "sigma_1", "sigma_2", "confidence"),
+    "gnmax": ("sigma",),
+    "margins": ("sigma", "keep"),
+}
+
+
+@dataclass(frozen=True)
+class LabelsPlanRow:
+    """The best aggregator of one kind for one guarantee and number of answers.
+
+    Fields:
+        epsilon: Upper bound of the cost of the labels at the plan's delta, for all votes.
+        aggregator: "confident", "interactive", "margins" or "gnmax".
+        parameters: Parameters of the aggregator, in votes; the confidence is a probability.
+        asked: Number of queries asked, from the first.
+        max_answers: Number of answers that are charged; for "margins" the number of labelled queries.
+        answered: Expected number of answers.
+        right: Expected share of answers that agree with the true class, or with the plurality if that is unknown.
+        joint: The data-dependent cost of these votes, for comparison; it is not a guarantee for other votes. None for
+            "margins".
+        corrected: Expected number of correct answers where the student is wrong; None without a student.
+    """
+
+    epsilon: float
+    aggregator: str
+    parameters: dict[str, float]
+    asked: int
+    max_answers: int
+    answered: float
+    right: float
+    joint: float | None
+    corrected: float | None
+
+    @property
+    def gain(self) -> float:
+        """The criterion for choosing rows: correct answers, or with a student those that correct it."""
+        return self.answered * self.right if self.corrected is None else self.corrected
+
+    def made(self) -> PlannedAggregator:
+        """The aggregator of this row."""
+        return _KINDS[self.aggregator](**self.parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, repr=False)
+class LabelsPlan(BasePlan[LabelsPlanRow]):
+    """Comparison of aggregators for planned labels.
+
+    Fields:
+        delta: Delta of every guarantee.
+        queries: Number of queries in the votes.
+        teachers: Number of teachers in the votes.
+        classes: Number of classes in the votes.
+        known: Whether labels are compared with the true classes; else with the plurality.
+        rows: Rows by guarantee, number of answers and aggregator.
+    """
+
+    schema: ClassVar[str] = "ogive.labels_plan/1"
+    kind: ClassVar[str] = "a plan of labels"
+    text_module = "planning"
+
+    delta: float
+    queries: int
+    teachers: int
+    classes: int
+    known: bool
+    rows: tuple[LabelsPlanRow, ...]
+
+    @property
+    def best_by_epsilon(self) -> tuple[LabelsPlanRow, ...]:
+        """For each epsilon, in increasing order, the row with the most correct answers.
+
+        With a student, the row whose answers correct it most often.
+        """
+        budgets = sorted({row.epsilon for row in self.rows})
+        return tuple(
+            max((row for row in self.rows if row.epsilon == each), key=lambda row: row.gain) for each in budgets
+        )
+
+    @property
+    def best(self) -> LabelsPlanRow:
+        """The last row of `best_by_epsilon`, which has the largest epsilon."""
+        return self.best_by_epsilon[-1]
+
+    @property
+    def chosen(self) -> LabelsPlanRow:
+        """The same as `best`."""
+        return self.best
+
+    @classmethod
+    def _arguments(cls, known: Fields) -> dict[str, Any]:
+        queries = known.whole("queries", 1)
+        names = [field.name for field in fields(LabelsPlanRow)]
+        return {
+            "delta": known.chance("delta"),
+            "queries": queries,
+            "teachers": known.whole("teachers", 1),
+            "classes": known.whole("classes", 2),
+            "known": known.flag("known"),
+            "rows": tuple(_read_row(row, queries) for row in known.rows("rows", "a plan's row", names, nonempty=True)),
+        }
+
+
+def _read_row(row: Fields, queries: int) -> LabelsPlanRow:
+    if row.text("aggregator") not in _KINDS:
+        raise DataError(f"the aggregator of a plan's row must be {', '.join(_KINDS)}")
+    asked = row.whole("asked", 1, queries)
+    read = LabelsPlanRow(
+        epsilon=row.number("epsilon"),
+        aggregator=row.text("aggregator"),
+        parameters=_read_parameters(row),
+        asked=asked,
+        max_answers=row.whole("max_answers", 1, queries),
+        answered=row.number("answered", asked),
+        right=row.number("right", 1),
+        joint=None if row.data["joint"] is None else row.number("joint"),
+        corrected=None if row.data["corrected"] is None else row.number("corrected", asked),
+    )
+    try:
+        read.made()
+    except OgiveError as problem:
+        raise DataError(f"the parameters of a plan's row: {problem}") from None
+    return read
+
+
+def _read_parameters(row: Fields) -> dict[str, float]:
+    wanted, given = _PARAMETERS[row.text("aggregator")], row.data["parameters"]
+    if not isinstance(given, dict) or set(given) != set(wanted) or not all(map(is_number, given.values())):
+        aggregator = row.text("aggregator")
+        raise DataError(f"the parameters of {aggregator} in a plan's row must be numbers: {', '.join(wanted)}")
+    return dict(given)
+
 
 # --- What an aggregator would do with public votes: how many it answers and how many of these are right, by simulation
 #
@@ -81,7 +235,7 @@ class Rehearsal:
         return np.asarray(self._noisy(sigma, asked).argmax(axis=2) == self._wanted[:asked])
 
     def confident(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
-        """Of labels that are given where the check passes, until so many are."""
+        """Of labels that are given where the check passes, at most `most`."""
         return self._checked(self._highest, right, threshold, sigma_1, most)
 
     def interactive(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
@@ -98,9 +252,9 @@ class Rehearsal:
         noisy = self._noisy(sigma, asked)
         top = np.partition(noisy, -2, axis=2)
         order = np.argsort(top[:, :, -2] - top[:, :, -1], axis=1, kind="stable")
-        kept = np.zeros(order.shape, dtype=np.bool_)
-        np.put_along_axis(kept, order[:, :keep], True, axis=1)
-        return self._averages(kept, noisy.argmax(axis=2) == self._wanted[:asked])
+        labelled = np.zeros(order.shape, dtype=np.bool_)
+        np.put_along_axis(labelled, order[:, :keep], True, axis=1)
+        return self._averages(labelled, noisy.argmax(axis=2) == self._wanted[:asked])
 
     def _checked(self, heights: Float32, right: Bool, threshold: float, sigma_1: float, most: int) -> Predicted:
         asked = right.shape[1]
@@ -365,3 +519,121 @@ def _truth(queries: int, classes: int, probabilities: ArrayLike | None, drawn: n
         return drawn.integers(0, classes, queries)
     below = np.cumsum(check_probabilities(probabilities, (queries, classes)), axis=1)
     return np.asarray((below < drawn.random((queries, 1)) * below[:, -1:]).sum(axis=1), dtype=np.int64)
+
+
+# --- A plan of labels as a table to read
+
+
+def table(plan: LabelsPlan) -> str:
+    """A row for every guarantee, number of answers and aggregator, then what the columns say."""
+    shown = Table(_columns(plan), plan.rows)
+    return "\n".join([_heading(plan), shown.heading, *map(shown.line, plan.rows), *_legend(plan)])
+
+
+def short(plan: LabelsPlan) -> str:
+    """A few words."""
+    rows = len(plan.rows)
+    return f"of {_heading(plan)}: {rows} {'row' if rows == 1 else 'rows'}; best {plan.best.aggregator}"
+
+
+def card(plan: LabelsPlan) -> Card:
+    """What notebooks show."""
+    columns = _columns(plan)
+    rows = [[column.cell(row) for column in columns] for row in plan.rows]
+    return Card(
+        "Plan of labels", [("votes", _heading(plan))], [column.title for column in columns], rows, _legend(plan)
+    )
+
+
+def _heading(plan: LabelsPlan) -> str:
+    return f"{plan.queries} queries, {plan.teachers} teachers, {plan.classes} classes, delta = {plan.delta:g}"
+
+
+def _taught(plan: LabelsPlan) -> bool:
+    return any(row.corrected is not None for row in plan.rows)
+
+
+def _columns(plan: LabelsPlan) -> list[Column[LabelsPlanRow]]:
+    return [
+        Column("epsilon", lambda row: f"{row.epsilon:.4g}"),
+        Column("at most", lambda row: str(row.max_answers)),
+        Column("aggregator", lambda row: row.aggregator, left=True, least=11),
+        Column("asked", lambda row: str(row.asked)),
+        Column("answered", lambda row: f"{row.answered:.1f}"),
+        Column("right", lambda row: f"{row.right:.1%}", least=6),
+        *([Column("corrects", _corrected)] if _taught(plan) else []),
+        Column("joint", lambda row: "-" if row.joint is None else f"{row.joint:.3f}"),
+        Column("parameters", _parameters, left=True),
+    ]
+
+
+def _legend(plan: LabelsPlan) -> list[str]:
+    """What the columns say, and which rows are best."""
+    what = "the truth" if plan.known else "the plurality"
+    lines = [
+        f"right: share of answers that agree with {what}; margins and confident select easy queries",
+        "epsilon holds for all votes; joint is the data-dependent cost and holds only for votes like these",
+    ]
+    if _taught(plan):
+        lines.append(
+            "corrects: number of answers that are right where the student errs; the criterion for choosing rows"
+        )
+    return lines + [_best(row) for row in plan.best_by_epsilon]
+
+
+def _best(row: LabelsPlanRow) -> str:
+    gain = "right answers" if row.corrected is None else "answers that correct the student"
+    return f"most {gain} at epsilon = {row.epsilon:.4g}: {row.aggregator}, {row.gain:.1f} of {row.answered:.1f}"
+
+
+def _corrected(row: LabelsPlanRow) -> str:
+    return "" if row.corrected is None else f"{row.corrected:.1f}"
+
+
+def _parameters(row: LabelsPlanRow) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
+
+
+# --- A plan of labels as a picture
+
+_COLORS = {"margins": BLUE, "confident": ORANGE, "gnmax": GRAY, "interactive": "#009E73"}
+_MARKS = {"margins": "o", "confident": "s", "gnmax": "^", "interactive": "D"}
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+
+
+def draw(plan: LabelsPlan, ax: Any = None) -> Any:
+    """Draw the share of right labels, a line for each aggregator.
+
+    Against epsilon, with a line of its own for each number of answers; against the number of answers where there are
+    more of these.
+    """
+    axes = new_axes(ax)
+    epsilons = sorted({row.epsilon for row in plan.rows})
+    answers = sorted({row.max_answers for row in plan.rows})
+    by_epsilon = len(epsilons) >= len(answers)
+    across, apart = (epsilons, answers) if by_epsilon else (answers, epsilons)
+    dashes: dict[float, Any] = dict(zip(apart, cycle(_DASHES), strict=False))
+
+    def places(row: LabelsPlanRow) -> tuple[float, float]:
+        return (row.epsilon, row.max_answers) if by_epsilon else (row.max_answers, row.epsilon)
+
+    lines: dict[str, list[tuple[float, float]]] = {}
+    styles: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys(row.aggregator for row in plan.rows):
+        for other in apart:
+            clause = f", at most {other:,} answers" if by_epsilon else f", epsilon = {other:g}"
+            label = name + (clause if len(apart) > 1 else "")
+            rows = [row for row in plan.rows if row.aggregator == name and places(row)[1] == other]
+            lines[label] = [(places(row)[0], 100 * row.right) for row in rows]
+            styles[label] = {"color": _COLORS[name], "marker": _MARKS[name], "linestyle": dashes[other]}
+    draw_lines(axes, lines, styles, across)
+    axes.set_xlabel(f"epsilon, at delta = {plan.delta:g}" if by_epsilon else "Answers at most")
+    axes.set_ylabel("Right labels, % of those given")
+    axes.set_ylim(top=100.5)
+    one = f"; at most {apart[0]:,} answers" if by_epsilon else f"; epsilon = {apart[0]:g}"
+    clause = f"{plan.queries:,} queries, {plan.teachers:,} teachers, {plan.classes:,} classes"
+    what = "the truth" if plan.known else "the plurality"
+    caption(axes, f"Labels that agree with {what}", clause + (one if len(apart) == 1 else ""), private=True)
+    legend(axes)
+    lighten(axes)
+    return axes

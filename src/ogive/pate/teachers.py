@@ -213,17 +213,17 @@ def open_folder(folder: Path, terms: Terms) -> tuple[Path, frozenset[int]]:
         content = json.dumps({"schema": SCHEMA, **asdict(terms)}, indent=1) + "\n"
         write_atomically(folder / DESCRIPTION, content.encode(), mode=OWNER_ONLY)
         return folder, frozenset()
-    kept = kept_terms(folder)
-    if kept != terms:
+    stored = stored_terms(folder)
+    if stored != terms:
         raise DataError(
-            f"{plain(folder)} keeps {kept.teachers} teachers ({kept.learner}) trained with other settings; use "
+            f"{plain(folder)} keeps {stored.teachers} teachers ({stored.learner}) trained with other settings; use "
             "another folder, or the same learner, rows, labels, partition and seed"
         )
     wanted = {model_path(folder, teacher).name: teacher for teacher in range(terms.teachers)}
     return folder, frozenset(wanted[name] for name in present if name in wanted)
 
 
-def kept_terms(folder: Path) -> Terms:
+def stored_terms(folder: Path) -> Terms:
     """The terms of the teachers that a folder keeps."""
     path = folder / DESCRIPTION
     try:
@@ -377,7 +377,7 @@ def read_teachers(folder: str | Path) -> Teachers:
         DataError: the folder has no teachers, or not all of them yet.
     """
     place = Path(folder)
-    terms = kept_terms(place)
+    terms = stored_terms(place)
     paths = tuple(model_path(place, teacher) for teacher in range(terms.teachers))
     missing = sum(not path.is_file() for path in paths)
     if missing:

@@ -107,11 +107,11 @@ def _titles(chapters: Sequence[Chapter], names: Sequence[str | None], account: A
         [None if entry is None else f"no. {entry.number} of {moment(entry.started)}" for entry in paid],
     )
     titles = [chapter.title for chapter in chapters]
-    for said in differences:
+    for words_of in differences:
         for places in _shared(titles):
-            if len({said[i] for i in places}) > 1:
+            if len({words_of[i] for i in places}) > 1:
                 for i in places:
-                    titles[i] += "" if said[i] is None else f", {said[i]}"
+                    titles[i] += "" if words_of[i] is None else f", {words_of[i]}"
     for places in _shared(titles):
         for number, i in enumerate(places, start=1):
             titles[i] += f", {number} of {len(places)}"
@@ -139,9 +139,9 @@ def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
     if estimate.provenance is None:
         what = getattr(estimate, "column", type(estimate).__name__)
         raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
-    made = estimate.view().chapter(truth)
+    chapter = estimate.view().chapter(truth)
     some = "" if (where := estimate.provenance.where) is None else f" where {where}"
-    return dataclasses.replace(made, schema=estimate.schema, title=made.title + some)
+    return dataclasses.replace(chapter, schema=estimate.schema, title=chapter.title + some)
 
 
 # --- The section of a published data-dependent cost
@@ -173,7 +173,7 @@ NOISY = (
 
 
 def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Html:
-    """The section of one published cost."""
+    """What a published cost says, as a section of the page."""
     return tag(
         "article",
         tag("h2", TITLE, id=f"release-{number}"),
@@ -222,12 +222,12 @@ def _numbers(cost: SanitizedCost) -> Html:
 
 
 def _error(cost: SanitizedCost) -> tuple[Html, ...]:
-    said = [say(strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
+    notes = [say(strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
     if cost.upper_limit is not None:
-        said.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
+        notes.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
         if cost.upper_limit >= cost.independent_epsilon:
-            said.append(say("This limit is not below the cost that holds for any votes; use that one."))
-    return (*said, fine("The scale of the noise depends on the votes and is secret too."))
+            notes.append(say("This limit is not below the cost that holds for any votes; use that one."))
+    return (*notes, fine("The scale of the noise depends on the votes and is secret too."))
 
 
 def _details(cost: SanitizedCost) -> Html:
@@ -291,7 +291,7 @@ def render_report(
             *(cost_section(cost, number=i, alone=alone) for i, cost in enumerate(costs, start=len(chapters) + 1)),
         ),
         _limits(private),
-        tag("footer", tag("p", _made_with(chapters))),
+        tag("footer", tag("p", _versions(chapters))),
     )
 
 
@@ -476,7 +476,7 @@ def _limits(private: list[Provenance]) -> Html | None:
     )
 
 
-def _made_with(chapters: list[Chapter]) -> str:
+def _versions(chapters: list[Chapter]) -> str:
     versions = sorted({chapter.provenance.version for chapter in chapters})
-    made = f"Made with ogive {', '.join(versions)}. " if versions else ""
-    return f"{made}This page is one file: it loads nothing and runs nothing."
+    note = f"Made with ogive {', '.join(versions)}. " if versions else ""
+    return f"{note}This page is one file: it loads nothing and runs nothing."

@@ -132,7 +132,7 @@ def _price(provenance: Provenance) -> list[Html]:
 
 
 def _trust(statement: str) -> list[Html]:
-    return [say(tag("strong", f"{label}: "), said) if label else say(said) for label, said in trust_parts(statement)]
+    return [say(tag("strong", f"{label}: "), text) if label else say(text) for label, text in trust_parts(statement)]
 
 
 def _details(chapter: Chapter) -> Html:

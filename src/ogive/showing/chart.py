@@ -112,7 +112,7 @@ def key(*entries: tuple[str, str]) -> Html | None:
 
 
 def shortened(label: str, room: float) -> str:
-    """A label that fits into so many px, with an ellipsis where it was cut."""
+    """A label that fits into a width in px, with an ellipsis where it was cut."""
     most = max(4, int(room / LETTER))
     return label if len(label) <= most else label[: most - 1] + "…"
 
@@ -153,7 +153,7 @@ _MARGIN = 18
 
 
 def _row_sizes(rows: int) -> tuple[Size, ...]:
-    """For wide and for narrow screens, as high as rows of so many px need."""
+    """For wide and for narrow screens, as high as rows of a height in px need."""
     height = _MARGIN + rows + BOTTOM
     return tuple(Size(size.name, size.width, height, size.intervals) for size in (WIDE, NARROW))
 
@@ -386,8 +386,8 @@ def _stairs(frame: _CurveFrame, shares: Float64, *, start: float) -> tuple[Float
     last = np.append(cells[1:] != cells[:-1], True) if len(cells) else np.zeros(0, dtype=bool)
     x = np.concatenate(([frame.left], np.round(inside[last], 1)))
     y = np.round(np.concatenate(([first], levels[last])), 1)
-    kept = np.concatenate(([True], y[1:] != y[:-1]))
-    return x[kept], y[kept]
+    moved = np.concatenate(([True], y[1:] != y[:-1]))
+    return x[moved], y[moved]
 
 
 def _path(stairs: tuple[Float64, Float64], *, end: float) -> str:
@@ -516,14 +516,14 @@ class DotChart:
         if dot.value is None:
             return _says_nothing(y)
         x, a, b = (self._x(size, number, low, high) for number in (dot.value, dot.low, dot.high))
-        said = f"{dot.name}: {self._written(dot.value)}, interval {self._written(dot.low)} to {self._written(dot.high)}"
+        text = f"{dot.name}: {self._written(dot.value)}, interval {self._written(dot.low)} to {self._written(dot.high)}"
         exact = []
         if dot.truth is not None:
-            said += f", true {self._written(dot.truth)}"
+            text += f", true {self._written(dot.truth)}"
             exact = [tag("path", class_="truth", d=f"M{self._x(size, dot.truth, low, high):g} {y - 7:g}v14")]
         return tag(
             "g",
-            tag("title", said),
+            tag("title", text),
             _interval(a, b, y),
             *exact,
             tag("circle", class_="dot", cx=x, cy=y, r=3.5),
@@ -634,12 +634,12 @@ def _points(frame: _SquareFrame, x: Float64, y: Float64) -> tuple[Float64, Float
     """Places in px, without points that hide below the one before; the last one stays."""
     finite = np.isfinite(x) & np.isfinite(y)
     across, down = np.round(frame.x(x[finite]), 1), np.round(frame.y(y[finite]), 1)
-    kept, last = [], None
+    places, last = [], None
     for i, here in enumerate(zip(across, down, strict=True)):
         if last is None or i == len(across) - 1 or abs(here[0] - last[0]) + abs(here[1] - last[1]) >= 0.5:
-            kept.append(i)
+            places.append(i)
             last = here
-    return across[kept], down[kept]
+    return across[places], down[places]
 
 
 def _open(frame: _SquareFrame, x: Float64, y: Float64) -> str:

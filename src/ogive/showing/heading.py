@@ -78,9 +78,9 @@ class Heading(Text):
 
     def say(self, title: str, clause: str) -> None:
         """Add a title and a clause; of what is drawn into the same axes twice, each is written once."""
-        for said, kept in ((title, self._titles), (clause, self._clauses)):
-            if said not in kept:
-                kept.append(said)
+        for text, shown in ((title, self._titles), (clause, self._clauses)):
+            if text not in shown:
+                shown.append(text)
         self._show()
 
     def add(self, clause: str) -> None:
@@ -106,17 +106,17 @@ class Heading(Text):
         width, height = axes.bbox.width, axes.bbox.height
         size = _sized(width / figure.dpi, _SMALL_PER_INCH, _SMALL_SIZES)
         self.set_fontsize(size)
-        if self._said(axes.title) == self._own:  # else somebody gave the axes another title
+        if self._unbroken(axes.title) == self._own:  # else somebody gave the axes another title
             axes.title.set_fontsize(_sized(width / figure.dpi, _TITLE_PER_INCH, _TITLE_SIZES))
         rooms = ((self, width), (axes.title, width), (axes.xaxis.label, axes.bbox.width), (axes.yaxis.label, height))
         for text, room in rooms:
-            said, lines, before = self._said(text), text.get_text(), self._wrapped.get(text, ("", "", 0.0))[2]
+            whole, lines, before = self._unbroken(text), text.get_text(), self._wrapped.get(text, ("", "", 0.0))[2]
             # a layout that moves axes by a little must not find other lines than it measured
-            if lines == said or abs(room - before) > _STEADY * room:
-                lines = wrapped(said, text, (1 - _STEADY) * room, renderer)
+            if lines == whole or abs(room - before) > _STEADY * room:
+                lines = wrapped(whole, text, (1 - _STEADY) * room, renderer)
                 text.set_text(lines)
                 before = room
-            self._wrapped[text] = said, lines, before
+            self._wrapped[text] = whole, lines, before
         rise = _GAP + self._legend_points(renderer)
         self._raise(self, rise)
         if self.get_text():
@@ -129,18 +129,18 @@ class Heading(Text):
 
     def _legend_points(self, renderer: Any) -> float:
         """Height of a legend that stands above the axes, in points."""
-        made: Legend | None = self.place.get_legend()
-        if made is None or not made.get_visible():
+        legend: Legend | None = self.place.get_legend()
+        if legend is None or not legend.get_visible():
             return 0.0
-        box = made.get_window_extent(renderer)
+        box = legend.get_window_extent(renderer)
         if box.y0 < self.place.bbox.y1:  # somebody put it into the axes
             return 0.0
         return float(72 * (box.y1 - self.place.bbox.y1) / self.place.figure.dpi)
 
-    def _said(self, text: Text) -> str:
+    def _unbroken(self, text: Text) -> str:
         """What a text says without our breaks of lines, if it is still ours."""
-        said, shown, _ = self._wrapped.get(text, ("", "", 0.0))
-        return said if text.get_text() == shown else text.get_text()
+        whole, shown, _ = self._wrapped.get(text, ("", "", 0.0))
+        return whole if text.get_text() == shown else text.get_text()
 
 
 def _sized(inches: float, per_inch: float, ends: tuple[float, float]) -> float:
@@ -155,9 +155,9 @@ def wrapped(text: str, like: Text, width: float, renderer: Any) -> str:
         return float(renderer.get_text_width_height_descent(words, font, False)[0])
 
     lines: list[str] = []
-    for given in text.split("\n"):
+    for part in text.split("\n"):
         line = ""
-        for word in given.split():
+        for word in part.split():
             longer = f"{line} {word}" if line else word
             if line and long(longer) > width:
                 lines.append(line)

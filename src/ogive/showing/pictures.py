@@ -103,16 +103,10 @@ def _matplotlib() -> Any:
 
 
 def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
-    """Axes to draw into: the given ones, or those of a new figure.
+    """Axes to draw into: the given ones, or those of a new figure of a size in inches.
 
-    Titles and small print need room: a figure of several axes that has no layout yet gets a constrained one.
-
-    Args:
-        ax: Matplotlib axes; None for new ones.
-        size: Width and height of a new figure, in inches.
-
-    Raises:
-        ParameterError: matplotlib is not installed, or something else than axes was given.
+    Titles and small print need room: a figure of several axes that has no layout yet gets a constrained one. What is
+    neither axes nor None is refused, as is drawing without matplotlib.
     """
     if ax is not None:
         if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "transAxes"):
@@ -127,14 +121,7 @@ def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """A figure for several axes, whose titles and small print find room.
-
-    Args:
-        size: Width and height in inches.
-
-    Raises:
-        ParameterError: matplotlib is not installed.
-    """
+    """A figure for several axes, of a size in inches, whose titles and small print find room."""
     _matplotlib()
     from matplotlib.figure import Figure
 
@@ -203,7 +190,7 @@ def legend(axes: Any) -> None:
     lines = [textwrap.fill(label, max(12, int((room - 3.6) / 0.6)), break_long_words=False) for label in labels]
     longest = max(len(line) for label in lines for line in label.split("\n"))
     columns = min(len(labels), max(1, int((room + 1.5) / (0.6 * longest + 3.6))))
-    made = axes.legend(
+    result = axes.legend(
         handles,
         lines,
         loc="lower left",
@@ -215,7 +202,7 @@ def legend(axes: Any) -> None:
         borderpad=0.0,
         columnspacing=1.5,
     )
-    for text in made.get_texts():
+    for text in result.get_texts():
         text.set_parse_math(False)
 
 

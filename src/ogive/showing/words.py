@@ -80,7 +80,7 @@ def method(name: str) -> str:
 
 
 def rows(count: int) -> str:
-    """So many rows."""
+    """A number of rows, in words."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
@@ -143,16 +143,18 @@ def factor(epsilon: Fraction) -> str:
 def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
     """What the guarantee promises to one person, as one sentence."""
     epsilon, delta = implied(privacy)
-    said = f"{_change(unit)}, {what} "
+    sentence = f"{_change(unit)}, {what} "
     if epsilon > BEYOND:
-        said += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
+        sentence += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
     elif epsilon > ALMOST:
-        said += f"would have been at most {factor(epsilon)} times more or less likely"
+        sentence += f"would have been at most {factor(epsilon)} times more or less likely"
     else:
-        said += f"would have been almost as likely: at most {factor(epsilon)} times more or less"
+        sentence += f"would have been almost as likely: at most {factor(epsilon)} times more or less"
     if delta:
-        said += f", except for an added chance of at most 1 in {math.floor(1 / delta):,}"
-    return f"{said} (implied by the concentrated guarantee)." if isinstance(privacy, ZeroConcentratedDP) else f"{said}."
+        sentence += f", except for an added chance of at most 1 in {math.floor(1 / delta):,}"
+    if isinstance(privacy, ZeroConcentratedDP):
+        sentence += " (implied by the concentrated guarantee)"
+    return f"{sentence}."
 
 
 def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:

@@ -9,7 +9,7 @@ from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf
 from .group_auc.statistic import GroupAuc as GroupAuc
 from .groups.statistic import Grouped as Grouped
-from .groups.subset import Subset as Subset
+from .groups.statistic import Subset as Subset
 from .histogram.statistic import Histogram as Histogram
 from .kinds import STATISTICS as STATISTICS
 from .labels.statistic import Labels as Labels

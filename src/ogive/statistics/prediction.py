@@ -3,8 +3,8 @@
 Planning knows no particular statistic. It simulates whole releases of imagined records, which serves all of them, and
 leaves to a statistic what it knows better: errors that hold for all records, which imagined records stand in where none
 are given, and how errors are called. A statistic says so by a class `Prediction` in `plan.py` of its folder, or
-`NamePrediction` beside its question, a subclass of the one here, whose defaults are those of a statistic that can only
-be simulated.
+`NamePrediction` beside its question or its estimate, a subclass of the one here, whose defaults are those of a
+statistic that can only be simulated.
 """
 
 from __future__ import annotations

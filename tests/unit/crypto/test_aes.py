@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ogive.crypto.aes import Block, Blocks, Permutation, block_key
+from ogive.crypto.domains import Block, Blocks, Permutation, block_key
 
 # FIPS 197, appendix C.1
 KEY = bytes(range(16))

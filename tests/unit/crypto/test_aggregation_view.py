@@ -13,9 +13,9 @@ import pytest
 from helpers.aggregation import Session, settings
 from vectors.make_aggregation import fixed
 
-from ogive.crypto.aes import words
 from ogive.crypto.aggregation import Round
 from ogive.crypto.aggregation import settings as masks
+from ogive.crypto.domains import words
 
 QUARTER = 1 << 62
 """Multiples of it, modulo 2^64, are Z_4."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ogive.crypto.aes import CHUNK_BYTES, WordStream, words
+from ogive.crypto.domains import CHUNK_BYTES, WordStream, words
 
 SEED = bytes(range(16))
 

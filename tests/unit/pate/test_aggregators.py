@@ -21,7 +21,7 @@ from ogive.pate import (
     sanitize,
     smooth_cost,
 )
-from ogive.pate.aggregators import BITS, check, expected_votes, margins
+from ogive.pate.aggregators import BITS, expected_votes, margins, threshold_check
 from ogive.queries.labels import Check
 
 RUNS = 40_000
@@ -241,7 +241,7 @@ def test_margins_keep_the_queries_that_teachers_agree_on(mnist):
         (lambda: LargestMargins(1, 2.0), "keep must be a whole number"),
         (lambda: LargestMargins(None, 2).answer([[1, 2]]), "standard deviation of the noise"),
         (lambda: GNMax("0.001").answer([[1, 2]]), "sigma must be at least 0.0153 votes"),
-        (lambda: check(Fraction(1), Fraction(1, 1000)), "sigma_1 must be at least 0.0153 votes"),
+        (lambda: threshold_check(Fraction(1), Fraction(1, 1000)), "sigma_1 must be at least 0.0153 votes"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, message):

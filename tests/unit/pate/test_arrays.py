@@ -16,8 +16,7 @@ import pytest
 from helpers.scope import size
 
 from ogive.errors import DataError, ParameterError
-from ogive.pate.arrays import array_names, read_array
-from ogive.pate.votes import read_votes
+from ogive.pate.votes import array_names, read_array, read_votes
 
 VOTES = np.array([[3, 7], [10, 0], [4, 6]])
 

@@ -8,7 +8,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.pate import check_votes, read_votes, tally
-from ogive.pate.arrays import read_array
+from ogive.pate.votes import read_array
 
 VOTES = np.array([[3, 1, 0], [0, 2, 2], [4, 0, 0]])
 

@@ -8,7 +8,7 @@ from helpers.scope import is_everything, size
 import ogive
 from ogive.cli import main
 from ogive.errors import ParameterError
-from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
+from ogive.pate.planning import LabelsPlan, LabelsPlanRow
 from ogive.privacy import PureDP
 
 pytestmark = pytest.mark.usefixtures("fewer_shapes")

@@ -19,8 +19,15 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import GroupSums
 from ogive.releasing.release import release
 from ogive.report import render_report
-from ogive.statistics.calibration.design import default_split, difference_variance, divide, paper_noise, sums_query
-from ogive.statistics.calibration.statistic import HosmerLemeshow, group_bounds
+from ogive.statistics.calibration.statistic import (
+    HosmerLemeshow,
+    default_split,
+    difference_variance,
+    divide,
+    group_bounds,
+    paper_noise,
+    sums_query,
+)
 from ogive.statistics.calibration.sums import Measured
 from ogive.trust import Central, Clear
 

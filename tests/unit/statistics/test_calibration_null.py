@@ -19,11 +19,17 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums
 from ogive.releasing.release import release
-from ogive.statistics.calibration import simulated
-from ogive.statistics.calibration.design import sums_query
-from ogive.statistics.calibration.simulated import bootstrap_p_value, noise_margins, share_intervals
-from ogive.statistics.calibration.statistic import HosmerLemeshow
-from ogive.statistics.calibration.sums import Measured, Sums, Within, statistic
+from ogive.statistics.calibration import sums as module
+from ogive.statistics.calibration.statistic import HosmerLemeshow, sums_query
+from ogive.statistics.calibration.sums import (
+    Measured,
+    Sums,
+    Within,
+    bootstrap_p_value,
+    noise_margins,
+    share_intervals,
+    statistic,
+)
 from ogive.trust import Central
 
 LEVEL, CONTROL = 1e-3, 1e-9
@@ -32,8 +38,8 @@ RELEASES = runs_of(400, part=35)
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(simulated, "TESTED", 299)
-    monkeypatch.setattr(simulated, "BOUNDED", 999)
+    monkeypatch.setattr(module, "TESTED", 299)
+    monkeypatch.setattr(module, "BOUNDED", 999)
 
 
 def releases(count, *, records, privacy, adjacency=Adjacency.REPLACE, truth=lambda p: p, **fields):
@@ -169,7 +175,7 @@ def test_every_margin_is_needed(part, monkeypatch):
     silent = dataclasses.replace(margins, **{part: 0.0})
 
     def held(used):
-        monkeypatch.setattr(simulated, "noise_margins", lambda *_, **__: used)
+        monkeypatch.setattr(module, "noise_margins", lambda *_, **__: used)
         count = 0
         for noise in measured.noise(200, 1, KeyedSource.from_seed(8)):
             error = measured.consistent(noise, None)
@@ -183,7 +189,7 @@ def test_every_margin_is_needed(part, monkeypatch):
 
 
 def test_noise_margins_hold_as_often_as_they_say(monkeypatch):
-    monkeypatch.setattr(simulated, "BOUNDED", 9999)
+    monkeypatch.setattr(module, "BOUNDED", 9999)
     fit = next(releases(1, records=2000, privacy=PureDP(1)))
     margins = noise_margins(fit.measured, 10, total_known=True, tail=Fraction(1, 20))
     noise = fit.measured.consistent(fit.measured.noise(4000, 10, KeyedSource.from_seed(99)), 0)

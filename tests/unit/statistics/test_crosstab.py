@@ -14,7 +14,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency
 from ogive.statistics.base import describe
-from ogive.statistics.crosstab.independence import Spread, chi_square, independence, shares, simulated
+from ogive.statistics.crosstab.estimate import Spread, chi_square, independence, shares, simulated
 from ogive.statistics.sums.measured import Measured
 
 PURE = ogive.PureDP(1)

@@ -19,9 +19,8 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.releasing.release import release
 from ogive.statistics.base import describe
-from ogive.statistics.group_auc import areas
-from ogive.statistics.group_auc.areas import Classes
-from ogive.statistics.group_auc.estimate import GroupAucEstimate
+from ogive.statistics.group_auc import estimate as module
+from ogive.statistics.group_auc.estimate import Classes, GroupAucEstimate
 from ogive.statistics.roc import area as interval
 from ogive.trust import Central, Clear
 
@@ -118,7 +117,7 @@ def test_labels_of_a_third_class_are_left_out_by_a_condition():
 def test_noise_is_that_of_the_price_and_areas_are_near_the_truth(monkeypatch):
     if not is_everything():
         monkeypatch.setattr(interval, "_CANDIDATES", 41)
-        monkeypatch.setattr(areas, "MOST_SIMULATIONS", 499)
+        monkeypatch.setattr(module, "MOST_SIMULATIONS", 499)
     records = drawn(5, 20_000)
     truth = release(asked(), trust=Clear(records))
     for adjacency, privacy, scale in (
@@ -172,7 +171,7 @@ def test_intervals_are_as_wide_as_noise_and_sampling_make_them(monkeypatch):
     Noise and sampling contribute about as much.
     """
     monkeypatch.setattr(interval, "_CANDIDATES", 101)
-    monkeypatch.setattr(areas, "MOST_SIMULATIONS", 999)
+    monkeypatch.setattr(module, "MOST_SIMULATIONS", 999)
     records, bins = drawn(7, 6000, rounded=False), 1024
     found = released(records, PureDP(4), grid="linear", bounds=(0, 1), bins=bins, confidence_level=0.9)
     kinds = [  # the groups of positive and of negative records of each area

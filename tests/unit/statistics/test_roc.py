@@ -14,7 +14,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.releasing.release import release
 from ogive.statistics.roc.statistic import Roc
-from ogive.statistics.roc.view import told_threshold
+from ogive.statistics.roc.view import short_threshold
 from ogive.strategies import design_path, design_square_root
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import Central, Clear
@@ -287,7 +287,7 @@ def test_the_text_says_what_a_reader_needs():
     assert "<b>" not in hostile._repr_html_()
     # the stated operating point is the loosest within that share
     at = int(np.searchsorted(estimate.fpr, 0.1, side="right")) - 1
-    assert f"> {told_threshold(estimate, at):g} " in text
+    assert f"> {short_threshold(estimate, at):g} " in text
 
 
 def test_the_text_never_takes_long():

@@ -99,7 +99,7 @@ def examples():
         patched.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", values)
         if not is_everything():
             patched.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 499)
-            patched.setattr("ogive.statistics.calibration.simulated.TESTED", 299)
+            patched.setattr("ogive.statistics.calibration.sums.TESTED", 299)
         return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, plain
-from ogive.pate.arrays import array_names, read_array
-from ogive.pate.votes import check_votes
+from ogive.pate.votes import array_names, check_votes, read_array
 from ogive_papers.items import Places, first_file
 
 FILE = "characters.npz"

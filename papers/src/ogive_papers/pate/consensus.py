@@ -9,10 +9,8 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LNMax
-from ogive.pate.costs.answers import GnmaxBound, rdp_lnmax
-from ogive.pate.costs.conversion import ORDERS, Converted, epsilon_of_rdp
+from ogive.pate.costs.answers import ORDERS, Converted, GnmaxBound, epsilon_of_rdp, logq_gnmax, logq_lnmax, rdp_lnmax
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.losing import logq_gnmax, logq_lnmax
 from ogive.pate.costs.threshold import rdp_threshold
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.pate.prices import chances

@@ -8,11 +8,8 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LargestMargins, LNMax
-from ogive.pate.costs.answers import rdp_lnmax
-from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
-from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss
-from ogive.pate.costs.losing import logq_lnmax
+from ogive.pate.costs.answers import Converted, epsilon_of_rdp, logq_lnmax, rdp_lnmax
+from ogive.pate.costs.cost import gaussian_epsilon, gaussian_loss, privacy_cost
 from ogive.pate.costs.threshold import check_tails
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.pate.printed import GLYPH, PRICES, PriceRow

@@ -11,10 +11,9 @@ import numpy as np
 
 from ogive.core.arrays import Int64
 from ogive.pate.aggregators import ConfidentGNMax
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.conversion import epsilon_of_rdp
+from ogive.pate.costs.answers import GnmaxBound, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.sensitivity.sanitized import gnss_rdp, gnss_rdp_printed, rule_of_scale, rule_of_smoothness
+from ogive.pate.sensitivity.sanitize import gnss_rdp, gnss_rdp_printed, rule_of_scale, rule_of_smoothness
 from ogive.pate.sensitivity.smooth import answer_profile, smooth_cost, smooth_sensitivity_sum
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.pate.prices import chances

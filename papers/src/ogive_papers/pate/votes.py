@@ -16,8 +16,7 @@ import numpy as np
 
 from ogive.core.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
-from ogive.pate.arrays import array_names, read_array
-from ogive.pate.votes import check_votes, read_votes
+from ogive.pate.votes import array_names, check_votes, read_array, read_votes
 from ogive_papers.items import Places, Setting, content_of
 from ogive_papers.pate.characters import is_characters
 

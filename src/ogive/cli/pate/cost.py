@@ -96,8 +96,7 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
     """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named."""
     if path is None:
         return None
-    from ogive.pate.arrays import read_array
-    from ogive.pate.votes import check_answered
+    from ogive.pate.votes import check_answered, read_array
     from ogive.statistics.labels.estimate import LabelsEstimate
 
     if not path.exists():

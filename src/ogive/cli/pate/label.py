@@ -118,13 +118,13 @@ class AggregatorOptions:
         from ogive import pate
 
         kind = self._kind()
-        made, needed = _NEEDED[kind]
+        class_, needed = _NEEDED[kind]
         given = {name: getattr(self, name) for name in needed}
         for name, value in given.items():
             if value is None:
                 raise ParameterError(f"aggregator {kind} needs --{name}")
         aggregator: Aggregator = (
-            pate.LargestMargins(self.sigma, **given) if kind == "margins" else getattr(pate, made)(*given.values())
+            pate.LargestMargins(self.sigma, **given) if kind == "margins" else getattr(pate, class_)(*given.values())
         )
         return aggregator
 
@@ -132,7 +132,7 @@ class AggregatorOptions:
         """The student's probabilities of the first queries; None where no file was named."""
         if self.student is None:
             return None
-        from ogive.pate.arrays import read_array
+        from ogive.pate.votes import read_array
 
         result = read_array(self.student, None)
         if result.ndim != 2 or result.dtype.kind not in "iuf":
@@ -177,18 +177,18 @@ ANY_AGGREGATOR = AggregatorOptions()
 def note(aggregator: Aggregator, queries: int, teachers: int | None, max_answers: int | None = None) -> None:
     """Say what is rarely meant, in one line; the number of teachers is None where it is private."""
     threshold, keep = getattr(aggregator, "threshold", None), getattr(aggregator, "keep", 0)
-    said = []
+    remarks = []
     if teachers == 1:
-        said.append("there is one teacher, so that every label is its own, with noise")
+        remarks.append("there is one teacher, so that every label is its own, with noise")
     if threshold is not None and threshold <= 0:
-        said.append("a threshold of 0 or less refuses hardly any query; --sigma alone checks none, and costs less")
+        remarks.append("a threshold of 0 or less refuses hardly any query; --sigma alone checks none, and costs less")
     elif threshold is not None and teachers is not None and threshold > teachers:
-        said.append(f"the threshold is above the {teachers} teachers, so that only noise passes it")
+        remarks.append(f"the threshold is above the {teachers} teachers, so that only noise passes it")
     for option, number in (("--keep", keep), ("--max-answers", max_answers or 0)):
         if number > queries:
-            said.append(f"{option} {number} is more than the queries that are asked, and counts as {queries}")
-    if said:
-        print(f"ogive: note: {'; '.join(said)}", file=sys.stderr)
+            remarks.append(f"{option} {number} is more than the queries that are asked, and counts as {queries}")
+    if remarks:
+        print(f"ogive: note: {'; '.join(remarks)}", file=sys.stderr)
 
 
 # --- `ogive pate label`
@@ -247,11 +247,11 @@ def label(
     check_outputs(votes, output.output, plot=plot, keep=[*files_of(budget.ledger), *student])
     with busy(f"reading {votes}"):
         held = _held(votes, classes, chosen, granted, budget)
-    asked = Labels(
+    query = Labels(
         aggregator, held.ballots, max_answers=max_answers, probabilities=how.probabilities(len(held.ballots.queries))
     )
     rows = budget.max_rows_per_person
-    privacy = _granted(asked, held.trust, granted, rows)
+    privacy = _granted(query, held.trust, granted, rows)
     teachers = held.trust.count() if _adjacency(granted, None, rows) is Adjacency.REPLACE else None
     note(aggregator, len(held.ballots.queries), teachers, max_answers)
 
@@ -262,7 +262,7 @@ def label(
             privacy=privacy,
             ballots=held.ballots if classes is not None else None,
             max_answers=max_answers,
-            probabilities=asked.probabilities,
+            probabilities=query.probabilities,
             adjacency=_adjacency(granted, account, rows),
             ledger=account,
             batch=budget.batch,
@@ -314,19 +314,19 @@ def _held(
     return Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest(), people)
 
 
-def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: int) -> Privacy | None:
+def _granted(query: Labels, trust: TrustModel, granted: PrivacyOptions, rows: int) -> Privacy | None:
     """What was granted, or exactly what the labels cost."""
     from ogive.pate.labelling import exact_guarantee
 
     if granted.trust == "clear" or (granted.epsilon, granted.rho) != (None, None):
         return granted.privacy()
-    pure = asked.aggregator.name == "lnmax"
+    pure = query.aggregator.name == "lnmax"
     if granted.delta is None and not pure:
         raise ParameterError(
             "give a privacy guarantee, for example --epsilon 2 --delta 1e-5, or --delta alone to spend exactly what "
             "the labels cost"
         )
-    return exact_guarantee(asked, trust, _adjacency(granted, None, rows), granted.delta)
+    return exact_guarantee(query, trust, _adjacency(granted, None, rows), granted.delta)
 
 
 def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
@@ -432,7 +432,7 @@ def plan(
         plot: A picture of the share of right labels, against epsilon or the number of answers.
     """
     from ogive.pate import plan_labels
-    from ogive.pate.arrays import read_array
+    from ogive.pate.votes import read_array
 
     if confidence is not None and student is None:
         raise ParameterError("--confidence is of a student; give its probabilities with --student, or leave it out")
@@ -457,7 +457,7 @@ def plan(
     wanted = [_number(word, "answers", int) for word in answers]
     spend = [_number(word, "epsilon", float) for word in epsilon or (USUAL if answers else ("1",))]
     with busy("planning") as progress:
-        made = plan_labels(
+        result = plan_labels(
             counts,
             epsilons=spend,
             target_delta=delta,
@@ -468,7 +468,7 @@ def plan(
             seed=seed,
             progress=progress,
         )
-    write_result(made, output, public=True, plot=plot)
+    write_result(result, output, public=True, plot=plot)
 
 
 def _simulated(
@@ -486,13 +486,13 @@ def _simulated(
             )
     if public or truth is not None or chosen != ALL_VOTES:
         raise ParameterError("--public, --truth, --name and --first need a file of public votes, and no file is named")
-    said = {} if imagined["agreement"] is None else {"agreement": imagined["agreement"]}
+    options = {} if imagined["agreement"] is None else {"agreement": imagined["agreement"]}
     sizes = (imagined["queries"], imagined["teachers"], imagined["classes"])
-    return simulated_votes(*sizes, probabilities=scores, seed=seed, **said)
+    return simulated_votes(*sizes, probabilities=scores, seed=seed, **options)
 
 
 def _truth(path: Path, queries: int) -> Any:
-    from ogive.pate.arrays import read_array
+    from ogive.pate.votes import read_array
 
     result = read_array(path, None)
     if result.ndim != 1 or len(result) < queries:

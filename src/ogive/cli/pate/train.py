@@ -263,15 +263,15 @@ def train(
         names = [column for column in rows.columns if column not in (label, person)]
         truth = labels_in(rows, label, classes, data)
         owners = None if person is None else persons_in(rows, person, data)
-        asked = table(queries)
-        unknown = next((column for column in names if column not in asked.columns), None)
+        public = table(queries)
+        unknown = next((column for column in names if column not in public.columns), None)
         if unknown is not None and person is None:
             raise DataError(
                 f"{plain(queries)} has no column {quoted(unknown)}, from which teachers learn; leave it out of "
                 f"{plain(data)}, or say --person {plain(unknown)} if it identifies the person"
             )
-        coding = Coding.of(asked, names, queries)
-        inputs = coding.features(asked, queries)
+        coding = Coding.of(public, names, queries)
+        inputs = coding.features(public, queries)
         features = coding.features(rows, data)
     number = int(classes[0]) if len(classes) == 1 else len(classes)
     dealt = partition(len(features), teachers, person=owners, seed=seed)
@@ -291,11 +291,11 @@ def train(
         f"wrote {output}: votes are private, as are the teachers in {folder}; ogive pate label answers from them",
         file=sys.stderr,
     )
-    said = {"teachers": trained.number, "queries": len(votes), "classes": number, "votes": str(output)}
+    summary = {"teachers": trained.number, "queries": len(votes), "classes": number, "votes": str(output)}
     print(
-        json.dumps({"schema": SCHEMA, **said})
+        json.dumps({"schema": SCHEMA, **summary})
         if json_
-        else "\n".join(f"{name + ':':10}{value}" for name, value in said.items())
+        else "\n".join(f"{name + ':':10}{value}" for name, value in summary.items())
     )
 
 
@@ -311,14 +311,14 @@ def _learner(estimator: str) -> Any:
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    made: dict[str, Callable[[], Any]] = {
+    known: dict[str, Callable[[], Any]] = {
         "random_forest": RandomForestClassifier,
         "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "svm": lambda: make_pipeline(StandardScaler(), SVC()),
     }
-    if estimator not in made:
-        raise ParameterError(f"--estimator must be {', '.join(made)} or module:name, got {quoted(estimator)}")
-    return made[estimator]()
+    if estimator not in known:
+        raise ParameterError(f"--estimator must be {', '.join(known)} or module:name, got {quoted(estimator)}")
+    return known[estimator]()
 
 
 def _imported(estimator: str) -> Any:

@@ -117,7 +117,7 @@ class Roster:
 
 
 def roster_bytes(members: int, signed: int) -> int:
-    """Length of a roster of so many members with so many signed keys."""
+    """Length of a roster of these numbers of members and of signed keys."""
     return 2 * _NUMBER + members * _ENTRY.itemsize + signed * (SIGNED_BYTES + ADVERTISED_BYTES)
 
 
@@ -154,12 +154,12 @@ def read_list(reader: Reader, settings: AggregationSettings) -> tuple[int, ...]:
 
 
 def list_bytes(members: int) -> int:
-    """Length of a list of this many parties."""
+    """Length of a list of parties."""
     return _NUMBER * (1 + members)
 
 
 def confirmations_bytes(confirmations: int) -> int:
-    """Length of so many confirmations."""
+    """Length of a list of confirmations."""
     return _NUMBER + CONFIRMED_BYTES * confirmations
 
 
@@ -179,7 +179,7 @@ def write_shares(shares: Sequence[int]) -> bytes:
 
 
 def read_shares(body: bytes, count: int) -> list[int]:
-    """So many shares of secrets."""
+    """Shares of secrets, `count` of them."""
     reader = Reader(body, "list of shares")
     shares = [reader.number(SHARE_BYTES) for _ in range(count)]
     reader.finish()

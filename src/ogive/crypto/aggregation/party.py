@@ -28,33 +28,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.core.arrays import UInt64
-from ogive.crypto.aggregation.messages import (
-    ADVERTISED_BYTES,
-    DIGEST_BYTES,
-    KEY_BYTES,
-    NONCE_BYTES,
-    SALT_BYTES,
-    SEALED_BYTES,
-    SERVER,
-    Advertised,
-    Mailbox,
-    Roster,
-    Round,
-    confirmations_bytes,
-    included_digest,
-    keys_digest,
-    list_bytes,
-    opening_session,
-    read_confirmations,
-    read_list,
-    read_shares,
-    read_state,
-    read_table,
-    totals_commitment,
-    write_shares,
-    write_state,
-    write_table,
-)
+from ogive.crypto.aggregation import messages
+from ogive.crypto.aggregation.messages import SERVER, Advertised, Mailbox, Roster, Round
 from ogive.crypto.aggregation.settings import (
     AggregationSettings,
     as_secret,
@@ -88,7 +63,7 @@ def as_bits(members: Sequence[int]) -> int:
 
 def _pair(data: bytes) -> tuple[int, int]:
     """The shares of a party's two secrets."""
-    own, mask = read_shares(data, 2)
+    own, mask = messages.read_shares(data, 2)
     return own, mask
 
 
@@ -105,7 +80,7 @@ class AggregationParty:
             notes a value for good unless the token has one, and says which it had, None for none. It has to outlive the
             process, and be one for all of the party's sessions, or a party could be made to answer twice and to confirm
             two lists for one release.
-        random: Gives so many random bytes.
+        random: Gives random bytes, as many as it is called with.
 
     Raises:
         ParameterError: the number, the key or the totals do not fit the settings.
@@ -131,11 +106,11 @@ class AggregationParty:
         self._note = note
         self._random = random
         self._next: Round | None = Round.KEYS
-        self.declaration = random(SALT_BYTES) + b"".join(map(field, declared))
+        self.declaration = random(messages.SALT_BYTES) + b"".join(map(field, declared))
         """Salt and totals, which open the commitment: for the server where totals are public, else for an auditor."""
         self._own: int | None = uniform(random)
         self._keys: tuple[X25519PrivateKey, X25519PrivateKey] | None = (fresh_key(random), fresh_key(random))
-        self._session = opening_session(settings)
+        self._session = messages.opening_session(settings)
         self._advertised = b""
         self._agreed: dict[int, bytes] = {}
         self._pairs: dict[int, bytes] = {}
@@ -150,11 +125,11 @@ class AggregationParty:
         assert self._own is not None, "the secret of the mask is kept until the vector is masked"
         channel, mask = (key.public_key().public_bytes_raw() for key in self._keys)
         body = Advertised(
-            self._random(NONCE_BYTES),
+            self._random(messages.NONCE_BYTES),
             channel,
             mask,
             commitment(self._number, as_secret(self._own)),
-            totals_commitment(self._number, self.declaration),
+            messages.totals_commitment(self._number, self.declaration),
         ).to_bytes()
         self._advertised = self._write(Round.KEYS, body)
         self._next = Round.SHARES
@@ -183,7 +158,7 @@ class AggregationParty:
         secrets = self._own, int.from_bytes(mask.private_bytes_raw(), "little")
         holders = (*agreed, self._number)
         shares = [share(each, self._settings.threshold, holders, random=self._random) for each in secrets]
-        *dealt, kept = zip(*shares, strict=True)
+        *dealt, remaining = zip(*shares, strict=True)
         sealed = b"".join(
             self._sealed(session, receiver, key, pair)
             for (receiver, key), pair in zip(agreed.items(), dealt, strict=True)
@@ -191,7 +166,7 @@ class AggregationParty:
         self._session = session
         self._agreed = agreed
         self._pairs = pairs
-        self._held = {self._number: kept}
+        self._held = {self._number: remaining}
         self._members = as_bits(members)
         self._keys = None
         return self._answer(header, sealed, after=Round.INPUT)
@@ -209,14 +184,14 @@ class AggregationParty:
         """
         if vector.shape != (self._settings.length,) or vector.dtype != np.uint64:
             raise ParameterError(f"the vector must be {self._settings.length} numbers of 64 bits without a sign")
-        most = list_bytes(len(self._settings.parties)) + len(self._agreed) * SEALED_BYTES
+        most = messages.list_bytes(len(self._settings.parties)) + len(self._agreed) * messages.SEALED_BYTES
         header, body = self._read(data, Round.INPUT, most)
         reader = Reader(body, "list of shares")
-        members = read_list(reader, self._settings)
+        members = messages.read_list(reader, self._settings)
         self._check(members, "the list of parties who shared their keys")
         present = set(members)
         held = {
-            peer: self._unsealed(reader.take(SEALED_BYTES), peer, agreed)
+            peer: self._unsealed(reader.take(messages.SEALED_BYTES), peer, agreed)
             for peer, agreed in self._agreed.items()
             if peer in present
         }
@@ -241,14 +216,14 @@ class AggregationParty:
         Raises:
             PeerError: the list lacks this party or too many others, or is not that of earlier sums of the release.
         """
-        header, body = self._read(data, Round.CONFIRM, list_bytes(len(self._settings.parties)))
+        header, body = self._read(data, Round.CONFIRM, messages.list_bytes(len(self._settings.parties)))
         reader = Reader(body, "list of who is in the sum")
         included = self._read_included(reader)
         reader.finish()
         self._fix(included)
         self._once(Round.CONFIRM)
         self._included = as_bits(included)
-        return self._answer(header, included_digest(self._session, included), after=Round.UNMASK)
+        return self._answer(header, messages.included_digest(self._session, included), after=Round.UNMASK)
 
     def unmask(self, data: bytes) -> bytes:
         """Round 3: give away what opens the sum, and nothing that opens a vector.
@@ -258,11 +233,11 @@ class AggregationParty:
                 of the release, or this party answered before.
         """
         parties = len(self._settings.parties)
-        most = list_bytes(parties) + confirmations_bytes(parties)
+        most = messages.list_bytes(parties) + messages.confirmations_bytes(parties)
         header, body = self._read(data, Round.UNMASK, most)
         reader = Reader(body, "request for shares")
         included = self._read_included(reader)
-        confirmations = read_confirmations(reader, self._settings)
+        confirmations = messages.read_confirmations(reader, self._settings)
         reader.finish()
         if self._settings.confirmed:
             if as_bits(included) != self._included:
@@ -274,13 +249,13 @@ class AggregationParty:
         # of each party one of its two secrets, never both: that of its own mask, or the key of its masks with others
         shares = [self._held[peer][0 if peer in inside else 1] for peer in sorted(self._held)]
         self._held = {}
-        return self._answer(header, write_shares(shares), after=None)
+        return self._answer(header, messages.write_shares(shares), after=None)
 
     def to_bytes(self) -> bytes:
         """The whole state, secrets included."""
         keys = b"" if self._keys is None else b"".join(key.private_bytes_raw() for key in self._keys)
         width = len(self._settings.parties) // 8 + 1
-        return write_state(
+        return messages.write_state(
             _ROLE,
             self._settings,
             (
@@ -291,9 +266,9 @@ class AggregationParty:
                 keys,
                 self._session,
                 self._advertised,
-                write_table(self._agreed),
-                write_table(self._pairs),
-                write_table({peer: write_shares(pair) for peer, pair in self._held.items()}),
+                messages.write_table(self._agreed),
+                messages.write_table(self._pairs),
+                messages.write_table({peer: messages.write_shares(pair) for peer, pair in self._held.items()}),
                 self._members.to_bytes(width, "little"),
                 b"" if self._included is None else self._included.to_bytes(width, "little"),
             ),
@@ -318,7 +293,7 @@ class AggregationParty:
             ParameterError: the key is another party's.
         """
         numbered, following, declaration, own, keys, session, advertised, agreed, pairs, held, members, included = (
-            read_state(data, _ROLE, settings, _FIELDS)
+            messages.read_state(data, _ROLE, settings, _FIELDS)
         )
         party = cls.__new__(cls)
         party._settings = settings
@@ -330,12 +305,12 @@ class AggregationParty:
         party.declaration = declaration
         party._own = int.from_bytes(own, "little") if own else None
         read_key = X25519PrivateKey.from_private_bytes
-        party._keys = (read_key(keys[:KEY_BYTES]), read_key(keys[KEY_BYTES:])) if keys else None
+        party._keys = (read_key(keys[: messages.KEY_BYTES]), read_key(keys[messages.KEY_BYTES :])) if keys else None
         party._session = session
         party._advertised = advertised
-        party._agreed = read_table(agreed)
-        party._pairs = read_table(pairs)
-        party._held = {peer: _pair(pair) for peer, pair in read_table(held).items()}
+        party._agreed = messages.read_table(agreed)
+        party._pairs = messages.read_table(pairs)
+        party._held = {peer: _pair(pair) for peer, pair in messages.read_table(held).items()}
         party._members = int.from_bytes(members, "little")
         party._included = int.from_bytes(included, "little") if included else None
         return party
@@ -379,14 +354,17 @@ class AggregationParty:
 
     def _peers(self, roster: Roster, neighbours: Collection[int]) -> dict[int, Advertised]:
         """The keys of the neighbours, once they are known to be signed, and no two to be equal."""
-        if roster.digest_of(self._number) != keys_digest(self._advertised):
+        if roster.digest_of(self._number) != messages.keys_digest(self._advertised):
             raise PeerError(f"the list of parties has other keys of party {self._number} than it sent")
         results: dict[int, Advertised] = {}
         for signed in roster.signed:
             sender, body = self._mailbox.read_forwarded(
-                signed, session=opening_session(self._settings), round=Round.KEYS, longest=ADVERTISED_BYTES
+                signed,
+                session=messages.opening_session(self._settings),
+                round=Round.KEYS,
+                longest=messages.ADVERTISED_BYTES,
             )
-            if roster.digest_of(sender) != keys_digest(signed):
+            if roster.digest_of(sender) != messages.keys_digest(signed):
                 raise PeerError(f"the keys of party {sender} are not those in the list of parties")
             results[sender] = Advertised.from_bytes(body)
         if set(results) != {self._number, *neighbours}:
@@ -398,11 +376,11 @@ class AggregationParty:
 
     def _check_confirmed(self, included: tuple[int, ...], confirmations: Sequence[bytes]) -> None:
         """Check that enough parties signed the same list of who is in the sum."""
-        expected = included_digest(self._session, included)
+        expected = messages.included_digest(self._session, included)
         who = set()
         for signed in confirmations:
             sender, body = self._mailbox.read_forwarded(
-                signed, session=self._session, round=Round.CONFIRM, longest=DIGEST_BYTES
+                signed, session=self._session, round=Round.CONFIRM, longest=messages.DIGEST_BYTES
             )
             if body != expected or sender not in included:
                 raise PeerError(f"party {sender} confirmed another list of who is in the sum, or is not in it")
@@ -416,7 +394,7 @@ class AggregationParty:
         """Two shares on their way through the server, which must not read them: nonce, ciphertext and tag."""
         nonce = self._random(_NONCE_BYTES)
         cipher = cipher_of(HashDomain.AGGREGATION_CHANNEL, session, self._number, receiver, key)
-        return nonce + cipher.encrypt(nonce, write_shares(pair), _about(session, self._number, receiver))
+        return nonce + cipher.encrypt(nonce, messages.write_shares(pair), _about(session, self._number, receiver))
 
     def _unsealed(self, sealed: bytes, sender: int, key: bytes) -> tuple[int, int]:
         cipher = cipher_of(HashDomain.AGGREGATION_CHANNEL, self._session, sender, self._number, key)
@@ -429,7 +407,7 @@ class AggregationParty:
             ) from None
 
     def _read_included(self, reader: Reader) -> tuple[int, ...]:
-        included = read_list(reader, self._settings)
+        included = messages.read_list(reader, self._settings)
         self._check(included, "the list of who is in the sum")
         return included
 

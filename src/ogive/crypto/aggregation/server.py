@@ -20,29 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.core.arrays import UInt64
-from ogive.crypto.aggregation.messages import (
-    ADVERTISED_BYTES,
-    DIGEST_BYTES,
-    SALT_BYTES,
-    SEALED_BYTES,
-    SERVER,
-    Advertised,
-    Mailbox,
-    Roster,
-    Round,
-    included_digest,
-    keys_digest,
-    opening_session,
-    read_list,
-    read_shares,
-    read_state,
-    read_table,
-    totals_commitment,
-    write_confirmations,
-    write_list,
-    write_state,
-    write_table,
-)
+from ogive.crypto.aggregation import messages
+from ogive.crypto.aggregation.messages import SERVER, Advertised, Mailbox, Roster, Round
 from ogive.crypto.aggregation.settings import (
     SHARE_BYTES,
     AggregationSettings,
@@ -121,9 +100,9 @@ class AggregationServer:
     def __init__(self, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> None:
         self._settings = settings
         self._mailbox = Mailbox(settings, SERVER, key)
-        self._session = opening_session(settings)
+        self._session = messages.opening_session(settings)
         self._round: Round | None = Round.KEYS
-        self._asked: tuple[int, ...] = tuple(range(1, len(settings.parties) + 1))
+        self._expected: tuple[int, ...] = tuple(range(1, len(settings.parties) + 1))
         self._received: dict[int, bytes] = {}
         self._before: dict[int, bytes] = {}  # received in the round before, of which messages are made
         self._roster = Roster.of((), ())
@@ -145,7 +124,7 @@ class AggregationServer:
     @property
     def asked(self) -> tuple[int, ...]:
         """Who may answer in this round, ascending; nobody once the sum is open."""
-        return self._asked
+        return self._expected
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -171,21 +150,21 @@ class AggregationServer:
             data, session=self._session, round=self._round, longest=self._longest(self._round)
         )
         sender = header.sender
-        if sender not in self._asked:
+        if sender not in self._expected:
             raise PeerError(f"party {sender} had left before this round")
         match self._round:
             case Round.KEYS:
                 self._keys[sender] = Advertised.from_bytes(body)
             case Round.SHARES:
-                if len(body) != len(self._neighbours[sender]) * SEALED_BYTES:
+                if len(body) != len(self._neighbours[sender]) * messages.SEALED_BYTES:
                     raise PeerError(f"party {sender} sent shares for another number of parties than its neighbours")
             case Round.INPUT:
                 self._add(sender, body)
             case Round.CONFIRM:
-                if body != included_digest(self._session, self.included):
+                if body != messages.included_digest(self._session, self.included):
                     raise PeerError(f"party {sender} confirmed another list of who is in the sum")
             case Round.UNMASK:
-                read_shares(body, len(self._dealers(sender)))
+                messages.read_shares(body, len(self._dealers(sender)))
         # what others will be shown is kept signed; vectors are added up and not kept
         signed = self._round in (Round.KEYS, Round.CONFIRM)
         self._mailbox.mark(header)
@@ -224,45 +203,47 @@ class AggregationServer:
                 self._sum = self._open(who)
                 self._forget()
                 return ()
-        self._asked = who
+        self._expected = who
         self._before, self._received = self._received, {}
         self._round = after
         return who
 
     def message(self, party: int) -> bytes:
         """What to send to a party in this round; the same if asked again."""
-        if self._round is None or self._round is Round.KEYS or party not in self._asked:
+        if self._round is None or self._round is Round.KEYS or party not in self._expected:
             raise PeerError(f"there is no message for party {party} in this round")
         session = self._session
         match self._round:
             case Round.SHARES:
                 known = sorted((party, *self._neighbours[party]))
                 body = replace(self._roster, signed=tuple(self._before[each] for each in known)).to_bytes()
-                session = opening_session(self._settings)
+                session = messages.opening_session(self._settings)
             case Round.INPUT:
-                body = write_list(self._shared) + b"".join(self._sealed(party))
+                body = messages.write_list(self._shared) + b"".join(self._sealed(party))
             case Round.CONFIRM:
-                body = write_list(self.included)
+                body = messages.write_list(self.included)
             case Round.UNMASK:
                 confirmed = sorted(self._before) if self._settings.confirmed else []
-                body = write_list(self.included) + write_confirmations([self._before[each] for each in confirmed])
+                body = messages.write_list(self.included) + messages.write_confirmations(
+                    [self._before[each] for each in confirmed]
+                )
         return self._mailbox.write(body, receiver=party, session=session, round=self._round)
 
     def to_bytes(self) -> bytes:
         """The whole state: what the parties sent, and the sum as far as it is."""
-        return write_state(
+        return messages.write_state(
             _ROLE,
             self._settings,
             (
                 b"" if self._round is None else bytes([self._round]),
-                write_list(self._asked),
+                messages.write_list(self._expected),
                 self._session,
-                write_table(self._received),
-                write_table(self._before),
+                messages.write_table(self._received),
+                messages.write_table(self._before),
                 self._roster.to_bytes(),
-                write_table({party: keys.to_bytes() for party, keys in self._keys.items()}),
-                write_list(self._shared),
-                b"" if self._included is None else write_list(self._included),
+                messages.write_table({party: keys.to_bytes() for party, keys in self._keys.items()}),
+                messages.write_list(self._shared),
+                b"" if self._included is None else messages.write_list(self._included),
                 b"".join(map(number, self._totals)),
                 self._masked.astype("<u8", copy=False).tobytes(),
                 b"" if self._sum is None else self._sum.astype("<u8", copy=False).tobytes(),
@@ -277,16 +258,15 @@ class AggregationServer:
             DataError: the state is damaged, or of another aggregation.
             ParameterError: the key is another.
         """
-        round, asked, session, received, before, roster, keys, shared, included, totals, masked, opened = read_state(
-            data, _ROLE, settings, _FIELDS
-        )
+        fields = messages.read_state(data, _ROLE, settings, _FIELDS)
+        round, expected, session, received, before, roster, keys, shared, included, totals, masked, opened = fields
         server = cls(settings, key=key)
         server._round = Round(round[0]) if round else None
-        server._asked = _list(asked, settings)
-        server._received = read_table(received)
-        server._before = read_table(before)
+        server._expected = _list(expected, settings)
+        server._received = messages.read_table(received)
+        server._before = messages.read_table(before)
         server._roster = Roster.from_bytes(roster, settings)
-        server._keys = {party: Advertised.from_bytes(each) for party, each in read_table(keys).items()}
+        server._keys = {party: Advertised.from_bytes(each) for party, each in messages.read_table(keys).items()}
         server._session = session
         members = server._roster.members
         server._neighbours = graph(members, settings.neighbours, session) if members else {}
@@ -303,20 +283,20 @@ class AggregationServer:
     def _longest(self, round: Round) -> int:
         others = len(self._settings.parties)
         return {
-            Round.KEYS: ADVERTISED_BYTES,
-            Round.SHARES: others * SEALED_BYTES,
+            Round.KEYS: messages.ADVERTISED_BYTES,
+            Round.SHARES: others * messages.SEALED_BYTES,
             Round.INPUT: self._declared_bytes + 8 * self._settings.length,
-            Round.CONFIRM: DIGEST_BYTES,
+            Round.CONFIRM: messages.DIGEST_BYTES,
             Round.UNMASK: others * SHARE_BYTES,
         }[round]
 
     @property
     def _declared_bytes(self) -> int:
-        return SALT_BYTES + _TOTAL_BYTES * self._settings.totals if self._settings.totals else 0
+        return messages.SALT_BYTES + _TOTAL_BYTES * self._settings.totals if self._settings.totals else 0
 
     def _introduce(self, who: tuple[int, ...]) -> None:
         """Begin the session once the keys of all parties are known."""
-        self._roster = Roster.of(who, [keys_digest(self._received[party]) for party in who])
+        self._roster = Roster.of(who, [messages.keys_digest(self._received[party]) for party in who])
         self._session = self._roster.session(self._settings)
         self._neighbours = graph(who, self._settings.neighbours, self._session)
 
@@ -324,8 +304,8 @@ class AggregationServer:
         """The shares for a party of those of its neighbours who sent any."""
         for sender in self._neighbours[receiver]:
             if sender in self._before:
-                start = self._neighbours[sender].index(receiver) * SEALED_BYTES
-                yield self._before[sender][start : start + SEALED_BYTES]
+                start = self._neighbours[sender].index(receiver) * messages.SEALED_BYTES
+                yield self._before[sender][start : start + messages.SEALED_BYTES]
 
     def _add(self, sender: int, body: bytes) -> None:
         reader = Reader(body, f"vector of party {sender}")
@@ -333,9 +313,9 @@ class AggregationServer:
         vector = reader.array(self._settings.length, "<u8")
         reader.finish()
         if declaration:
-            if totals_commitment(sender, declaration) != self._keys[sender].totals:
+            if messages.totals_commitment(sender, declaration) != self._keys[sender].totals:
                 raise PeerError(f"party {sender} opens other totals than it declared")
-            opened = Reader(declaration[SALT_BYTES:], "list of totals")
+            opened = Reader(declaration[messages.SALT_BYTES :], "list of totals")
             declared = [opened.number(_TOTAL_BYTES) for _ in self._totals]
             if max(declared) > _MOST_DECLARED:
                 raise PeerError(f"party {sender} declares more than {_MOST_DECLARED} records")
@@ -351,7 +331,7 @@ class AggregationServer:
         shares: dict[int, dict[int, int]] = {party: {} for party in self._shared}
         for holder in who:
             dealers = self._dealers(holder)
-            for dealer, value in zip(dealers, read_shares(self._received[holder], len(dealers)), strict=True):
+            for dealer, value in zip(dealers, messages.read_shares(self._received[holder], len(dealers)), strict=True):
                 shares[dealer][holder] = value
         return remove_masks(
             self._masked,
@@ -366,7 +346,7 @@ class AggregationServer:
     def _forget(self) -> None:
         """Drop what opens masks once the sum is open; that memory is overwritten cannot be promised in Python."""
         self._round = None
-        self._asked = ()
+        self._expected = ()
         self._received = {}
         self._before = {}
         self._keys = {}
@@ -374,4 +354,4 @@ class AggregationServer:
 
 
 def _list(data: bytes, settings: AggregationSettings) -> tuple[int, ...]:
-    return read_list(Reader(data, "stored list"), settings)
+    return messages.read_list(Reader(data, "stored list"), settings)

@@ -12,8 +12,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.core.arrays import Int64, UInt64
-from ogive.crypto.aes import SEED_BYTES, words
-from ogive.crypto.domains import HashDomain, Random, digest, number
+from ogive.crypto.domains import SEED_BYTES, HashDomain, Random, digest, number, words
 from ogive.crypto.wire import PUBLIC_KEY_BYTES, STUDY_BYTES
 from ogive.errors import ParameterError
 
@@ -45,8 +44,7 @@ _TWENTIETH = 20
 def counted_on(parties: int, colluding: int) -> int:
     """How many colluders a graph has to hold: the stated number, and at least one party in twenty.
 
-    With fewer, a party would have so few neighbours that two or three of them could open its vector; with one in twenty
-    a graph has at least 22 neighbours from 500 parties on.
+    With fewer, two or three neighbours could open a vector; so a graph has at least 22 from 500 parties on.
     """
     return max(colluding, -(-parties // _TWENTIETH))
 
@@ -155,11 +153,7 @@ def least_threshold(parties: int, *, colluding: int, confirmed: bool) -> int:
 
 
 def check_threshold(threshold: int, parties: int, dropouts: int, colluding: int, *, confirmed: bool) -> None:
-    """Check that so many holders of shares are enough for nobody too many, and that so many will stay.
-
-    Raises:
-        ParameterError: they are not; says what would be right.
-    """
+    """Refuse a threshold that colluders reach, or that is above the number of parties that will stay."""
     least, most = least_threshold(parties, colluding=colluding, confirmed=confirmed), parties - dropouts
     if least > most:
         raise ParameterError(

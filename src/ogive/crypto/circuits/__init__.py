@@ -4,31 +4,15 @@ Numbers of a `Builder` are combined by the functions of `arithmetic`; kernels an
 are kernels of your own. XOR and NOT cost nothing: what a circuit costs is its AND gates.
 """
 
-from ogive.crypto.circuits.circuit import (
-    Bit,
-    Builder,
-    Circuit,
-    Gate,
-    Port,
-    Signed,
-    Unsigned,
-    arrange,
-    evaluate,
-    separate,
-)
-from ogive.crypto.circuits.sampling import LaplaceLaw, ResponseLaw
-
-__all__ = [
-    "Bit",
-    "Builder",
-    "Circuit",
-    "Gate",
-    "LaplaceLaw",
-    "Port",
-    "ResponseLaw",
-    "Signed",
-    "Unsigned",
-    "arrange",
-    "evaluate",
-    "separate",
-]
+from ogive.crypto.circuits.circuit import Bit as Bit
+from ogive.crypto.circuits.circuit import Builder as Builder
+from ogive.crypto.circuits.circuit import Circuit as Circuit
+from ogive.crypto.circuits.circuit import Gate as Gate
+from ogive.crypto.circuits.circuit import Port as Port
+from ogive.crypto.circuits.circuit import Signed as Signed
+from ogive.crypto.circuits.circuit import Unsigned as Unsigned
+from ogive.crypto.circuits.circuit import arrange as arrange
+from ogive.crypto.circuits.circuit import evaluate as evaluate
+from ogive.crypto.circuits.circuit import separate as separate
+from ogive.crypto.circuits.sampling import LaplaceLaw as LaplaceLaw
+from ogive.crypto.circuits.sampling import ResponseLaw as ResponseLaw

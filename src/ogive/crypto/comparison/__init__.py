@@ -4,8 +4,8 @@ Also called distributed comparison functions. A client makes a pair of keys and 
 evaluate all keys at any public points, while clients are away, and their shares add up to the result.
 """
 
-from ogive.crypto.comparison.evaluation import evaluate, evaluate_sums
-from ogive.crypto.comparison.generation import generate
-from ogive.crypto.comparison.keys import KeyBatch, KeyShape
-
-__all__ = ["KeyBatch", "KeyShape", "evaluate", "evaluate_sums", "generate"]
+from ogive.crypto.comparison.evaluation import evaluate as evaluate
+from ogive.crypto.comparison.evaluation import evaluate_sums as evaluate_sums
+from ogive.crypto.comparison.keys import KeyBatch as KeyBatch
+from ogive.crypto.comparison.keys import KeyShape as KeyShape
+from ogive.crypto.comparison.keys import generate as generate

@@ -17,39 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.core.arrays import Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.crypto import field
-from ogive.crypto.aes import Block, Blocks
-from ogive.crypto.comparison.keys import KeyBatch, KeyShape, Values, in_chunks, permutations
-from ogive.crypto.field import add, reduce, subtract
+from ogive.crypto.comparison.keys import (
+    KeyBatch,
+    KeyShape,
+    Values,
+    flip_high,
+    in_chunks,
+    minus,
+    permutations,
+    plus,
+    reduced,
+)
+from ogive.crypto.domains import Block, Blocks
 from ogive.errors import ParameterError, quoted
-
-# --- Sums and differences in a group, for compiled loops
-#
-# Rings wrap by themselves, modulo 2^64 here and modulo 2^32 once they are stored; given None, compilers drop the rest.
-
-
-@njit(nogil=True)
-def plus(x: Any, y: Any, prime: Any) -> Any:
-    """The sum of two elements."""
-    if prime is None:
-        return x + y
-    return add(x, y)
-
-
-@njit(nogil=True)
-def minus(x: Any, y: Any, prime: Any) -> Any:
-    """The difference x - y of two elements."""
-    if prime is None:
-        return x - y
-    return subtract(x, y)
-
-
-@njit(nogil=True)
-def reduced(word: Any, prime: Any) -> Any:
-    """A word of a block as an element."""
-    if prime is None:
-        return word
-    return reduce(word)
-
 
 # --- Passes of a walk over arrays of keys, one after each encryption
 #
@@ -134,14 +114,6 @@ def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
     return low_0, high_0, low_1, high_1  # type: ignore[return-value]
 
 
-@njit(nogil=True, steps=lambda s, *rest: s.size)
-def flip_high(s: UInt64, bits: np.uint64, out: UInt64) -> None:
-    """Seeds for a block of the leaf: `bits` are flipped in the high words."""
-    for i in range(s.size // 2):
-        out[2 * i] = s[2 * i]
-        out[2 * i + 1] = s[2 * i + 1] ^ bits
-
-
 # --- Sums over the keys, or each key's share, of the values that a walk passes
 #
 # `start` gives the total at the root; `descend` the totals of the children on some sides of a node, from its seeds,
@@ -189,7 +161,7 @@ class Reading:
         self._values, self._leaf = batch.values, batch.leaves
         self._places, self._prime = shape.places, shape.arithmetic.prime
         self._negated = bool(server)
-        self._found = result
+        self._result = result
 
     def start(self) -> Any:
         return np.zeros(len(self._leaf), self._leaf.dtype)
@@ -203,7 +175,7 @@ class Reading:
     def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
         first = block * len(self._places)
         for point, place in wanted:
-            out = self._found[point]
+            out = self._result[point]
             add_values(s, t, v, self._leaf[:, first + place], *self._places[place], self._prime, total, out)
             if self._negated:
                 negate(out, self._prime)
@@ -216,7 +188,7 @@ class Reading:
 
 
 class Walk:
-    """Buffers and keyed permutations for chunks of so many keys; one for each thread."""
+    """Buffers and keyed permutations for chunks of a number of keys; one for each thread."""
 
     def __init__(self, shape: KeyShape, study: bytes, keys: int) -> None:
         self._bits, self._depth = shape.bits, shape.levels
@@ -309,8 +281,8 @@ def evaluate_sums(
 ) -> Values:
     """The sum over all keys of their shares at every point, shape (B,), in memory that does not grow with the keys.
 
-    Arguments are those of `evaluate`; all points, np.arange(2^bits), cost less than an AES block a point and key.
-    `progress` is called now and then with the number of keys done.
+    All points, np.arange(2^bits), cost less than an AES block a point and key. `progress` is called now and then with
+    the number of keys done.
     """
     distinct, back = _distinct(points, batch, server)
     listed = distinct.tolist()

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from ogive.accounting.losses import shown_up
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, plain
-from ogive.pate.costs.conversion import check_orders
-from ogive.pate.costs.losing import SCALE_BITS, Noise
+from ogive.pate.costs.answers import SCALE_BITS, Noise, Rule, check_orders, epsilon_of_rdp
 
 # --- What a cost means, in sentences for readers
 
@@ -193,7 +191,39 @@ class PrivacyCost:
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return room(PrivacyCost, "plot").plot_cost(self, ax)
+        from ogive.showing.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
+
+        axes = new_axes(ax)
+        rule: Rule = "paper" if self.rule == "paper" else "tight"
+        implied = [
+            epsilon_of_rdp([rdp], [order], target_delta=self.delta, rule=rule).value
+            for order, rdp in self.by_order.items()
+        ]
+        mark = "o" if len(self.orders) == 1 else None
+        label = f"epsilon at delta = {self.delta:g}"
+        axes.plot(self.orders, implied, color=BLUE, linewidth=1.8, marker=mark, label=label)
+        dashed = (0, (5, 2))
+        axes.plot(self.orders, self.rdp, color=GRAY, linewidth=1.4, linestyle=dashed, marker=mark, label="Renyi cost")
+        label = f"epsilon = {shown_up(self.epsilon, '.4g')}"
+        if self.order is None:
+            dotted = (0, (1, 1.5))
+            axes.axhline(self.epsilon, color=ORANGE, linewidth=1.2, linestyle=dotted, label=f"{label}, without orders")
+        else:
+            label = f"{label} at order {self.order:g}"
+            axes.plot([self.order], [self.epsilon], "o", color=ORANGE, markersize=7, label=label, zorder=4)
+        axes.set_xscale("log")
+        if len(self.orders) <= 9:
+            axes.set_xticks(self.orders, labels=[f"{order:g}" for order in self.orders])
+            axes.set_xticks([], minor=True)
+        axes.set_ylim(0, min(max(*implied, *self.rdp), max(4 * self.epsilon, min(implied))) * 1.02 or 1.0)
+        axes.set_xlabel("Renyi order")
+        axes.set_ylabel("Cost")
+        clause = "differential privacy for all votes" if self.publishable else "as private as the votes; do not publish"
+        title = f"Cost of {self.queries:,} queries, {self.mode.replace('_', ' ')}"
+        caption(axes, title, clause, private=self.publishable)
+        legend(axes)
+        lighten(axes)
+        return axes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema; as private as the votes unless the cost is publishable."""

@@ -26,9 +26,7 @@ from scipy.special import log_ndtr
 from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import ParameterError, quoted
-from ogive.pate.costs.answers import rdp_gnmax
-from ogive.pate.costs.conversion import check_orders
-from ogive.pate.costs.losing import Noise, check_scale, unit_of
+from ogive.pate.costs.answers import Noise, check_orders, check_scale, rdp_gnmax, unit_of
 
 Mode = Literal["independent", "theorem3", "exact"]
 MODES: tuple[Mode, ...] = ("independent", "theorem3", "exact")
@@ -170,7 +168,7 @@ def _integer_tails(distance: Float64, sigma: float) -> tuple[Float64, Float64]:
 #
 # - `joint`: the step as one mechanism with classes + 1 outcomes. A bound for every neighbour, from the data set held to
 #   it.
-# - `joint_two_sided`: the same, and from every neighbour to the data set held.
+# - `joint` that is two-sided: the same, and from every neighbour to the data set held.
 # - `realised`: the check always, the answer where there was one. A bound on the realised loss at one order fixed
 #   before.
 # - `expected`: the paper's average over passing. Not a bound, since the log of a mean is not the mean of logs.
@@ -188,28 +186,17 @@ def joint(
     answers: ArrayLike,
     orders: ArrayLike,
     *,
+    two_sided: bool = False,
     group: int = 1,
     noise: Noise = "continuous",
 ) -> Float64:
-    """Renyi cost of each query, check and answer as one mechanism, from the data set held to every neighbour only.
+    """Renyi cost of each query, check and answer as one mechanism, to every neighbour, and back where two-sided.
 
     `answers` are bounds on what an answer costs, shape (queries, orders) or (orders,).
     """
-    return _largest_joint(highest, threshold, sigma_1, answers, orders, moves=(-group, group), noise=noise)
-
-
-def joint_two_sided(
-    highest: ArrayLike,
-    threshold: float,
-    sigma_1: float,
-    answers: ArrayLike,
-    orders: ArrayLike,
-    *,
-    group: int = 1,
-    noise: Noise = "continuous",
-) -> Float64:
-    """As `joint`, in both directions between the data set held and every neighbour."""
     there = _largest_joint(highest, threshold, sigma_1, answers, orders, moves=(-group, group), noise=noise)
+    if not two_sided:
+        return there
     # the neighbour's highest count is any whole number in between
     moves = tuple(range(-group, group + 1))
     back = _largest_joint(highest, threshold, sigma_1, answers, orders, moves=moves, noise=noise, reverse=True)

@@ -16,8 +16,7 @@ from scipy.special import log_ndtr
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.compiling import njit
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import log_neighbour_bounds
+from ogive.pate.costs.answers import GnmaxBound, log_neighbour_bounds
 
 # --- Chances of losing the plurality within d changed teachers: the largest and the smallest, for every d
 #
@@ -383,10 +382,9 @@ def box_sensitivities(
 def add_box_profiles(
     total: Float64, ordered: Int64, values: Int64, times: Float64, *, rivals: Rivals, cells: Cells, table: Float64
 ) -> None:
-    """Add to `total`, shape (teachers + 1,), the sum over queries of the largest bound within d = 0, 1, ... changes.
+    """Add to `total` the sum over queries of the largest bound within d = 0, 1, ...
 
-    `values` are those of the check for every query, in [0, teachers], `times` how often each query is counted, and the
-    table is from `box_sensitivities`.
+    changes. `values` are those of the check for every query, `times` how often each query is counted.
     """
     low, high = log_extremes(ordered, rivals)
     _add_maxima(total, values, times, cells.place(high), cells.place(low), table, table.max(axis=1), table.max(axis=0))

@@ -19,21 +19,10 @@ from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.checks import among, refuse_masked
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, answer_sigma, check_aggregator
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import Noise, check_probabilities, largest_excess, logq_gnmax, unit_of
+from ogive.pate.costs.answers import GnmaxBound, Noise, check_probabilities, largest_excess, logq_gnmax, unit_of
 from ogive.pate.costs.threshold import check_tails, joint, sup_threshold
-from ogive.pate.sensitivity.local_sensitivity import (
-    BOX_CELLS,
-    Cells,
-    Rivals,
-    add_box_profiles,
-    algorithm_profiles,
-    box_sensitivities,
-    cell_sensitivities,
-    landmarks,
-    range_profiles,
-    sorted_votes,
-)
+from ogive.pate.sensitivity import local_sensitivity
+from ogive.pate.sensitivity.local_sensitivity import Cells, Rivals
 
 # --- Smooth sensitivity of a sum over queries
 #
@@ -95,33 +84,28 @@ def answer_profile(
     method: Method = "auto",
     weights: Float64 | None = None,
 ) -> Profile:
-    """Profile of the sum of the costs of GNMax answers.
+    """Profile of the sum of the costs of GNMax answers to queries with these votes.
 
-    Args:
-        votes: Counts of the answered queries, shape (queries, classes), the same number of teachers in each.
-        bound: The cost of an answer.
-        noise: Of the counts.
-        method: "auto" takes Algorithms 3 to 5 where they hold, else the range maximum; "algorithms" takes them
-            wherever they end, for comparison.
-        weights: Of the queries; 1 by default. Pass chances are for planning only, as they depend on votes too.
+    "auto" uses Algorithms 3 to 5 where they hold, else the range maximum; "algorithms" uses them wherever they end, for
+    comparison. Weights that are pass chances are for planning only, as they depend on votes too.
     """
     among(method, "method", ("auto", "algorithms", "ranges"))
     teachers, classes = int(votes[0].sum()), votes.shape[1]
     rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
-    marks = landmarks(bound, classes)
+    marks = local_sensitivity.landmarks(bound, classes)
     total = np.zeros(teachers)
     lowest = rivals.log_unanimous(classes)
     if not marks.reached(lowest):
         return Profile(total, "algorithms", marks.unmet(lowest))
     reason = marks.unmet(lowest) if method == "auto" else None
     if method == "algorithms" or (method == "auto" and reason is None):
-        for part, times in _distinct(sorted_votes(votes), teachers, weights):
-            total += times @ algorithm_profiles(part, rivals, marks)
+        for part, times in _distinct(local_sensitivity.sorted_votes(votes), teachers, weights):
+            total += times @ local_sensitivity.algorithm_profiles(part, rivals, marks)
         return Profile(total, "algorithms")
     cells = Cells.of(rivals, classes=classes)
-    sensitivities = cell_sensitivities(bound, cells, classes=classes)
-    for part, times in _distinct(sorted_votes(votes), teachers, weights):
-        total += times @ range_profiles(part, rivals, cells, sensitivities)
+    sensitivities = local_sensitivity.cell_sensitivities(bound, cells, classes=classes)
+    for part, times in _distinct(local_sensitivity.sorted_votes(votes), teachers, weights):
+        total += times @ local_sensitivity.range_profiles(part, rivals, cells, sensitivities)
     return Profile(total, "ranges", reason)
 
 
@@ -136,29 +120,24 @@ def joint_profile(
 ) -> Profile:
     """Profile of the sum of the joint costs of a check and an answer.
 
-    Args:
-        votes: Counts of all queries, shape (queries, classes), the same number of teachers in each.
-        values: The check's value for every query, in [0, teachers], shape (queries,).
-        bound: The cost of an answer.
-        log_pass: As for `box_sensitivities`.
-        log_refuse: As for `box_sensitivities`.
-        noise: Of the counts.
+    `values` are the check's for every query, in [0, teachers]; `log_pass` and `log_refuse` are as for
+    `box_sensitivities`.
     """
     teachers, classes = int(votes[0].sum()), votes.shape[1]
     rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
-    cells = Cells.of(rivals, classes=classes, count=BOX_CELLS)
-    table = box_sensitivities(bound, cells, log_pass, log_refuse, classes=classes)
+    cells = Cells.of(rivals, classes=classes, count=local_sensitivity.BOX_CELLS)
+    table = local_sensitivity.box_sensitivities(bound, cells, log_pass, log_refuse, classes=classes)
     total = np.zeros(teachers + 1)
-    with_values = np.column_stack([sorted_votes(votes), values])
+    with_values = np.column_stack([local_sensitivity.sorted_votes(votes), values])
     for part, times in _distinct(with_values, teachers, None):
-        add_box_profiles(
+        local_sensitivity.add_box_profiles(
             total, np.ascontiguousarray(part[:, :-1]), part[:, -1], times, rivals=rivals, cells=cells, table=table
         )
     return Profile(total, "boxes")
 
 
 def _distinct(rows: Int64, teachers: int, weights: Float64 | None) -> Iterator[tuple[Int64, Float64]]:
-    """Different rows with the sum of their weights, so many at a time that a profile of each fits."""
+    """Different rows with the sum of their weights, as many at a time as profiles fit into memory."""
     kinds, place = np.unique(rows, axis=0, return_inverse=True)
     times = np.bincount(place.ravel(), weights=weights, minlength=kinds.shape[0]).astype(np.float64)
     step = max(1, _ENTRIES // teachers)
@@ -235,9 +214,9 @@ def smooth_cost(
             values = largest_excess(votes, scores).astype(np.int64)
         cost, profile = _joint(votes, values, aggregator, bound, answers, noise)
     else:
-        kept = np.ones(votes.shape[0], np.bool_) if answered is None else answered
-        cost = float(answers[kept].sum()) + _checks(votes, aggregator, order, noise)
-        profile = answer_profile(votes[kept], bound, noise=noise) if kept.any() else Profile(np.zeros(1), "algorithms")
+        some = np.ones(votes.shape[0], np.bool_) if answered is None else answered
+        cost = float(answers[some].sum()) + _checks(votes, aggregator, order, noise)
+        profile = answer_profile(votes[some], bound, noise=noise) if some.any() else Profile(np.zeros(1), "algorithms")
     smooth = smooth_sensitivity_sum(profile.values, smoothness)
     return SmoothCost(cost, smooth.value, smooth.distance, profile.method, profile.reason)
 

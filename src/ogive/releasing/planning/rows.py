@@ -58,8 +58,8 @@ class BasePlan(ABC, Generic[RowT]):
     method. A row of `LabelsPlan` has a float epsilon at the delta of its plan, and integers that an aggregator is
     called with. One dataclass for both would have every field of the other optional.
 
-    A subclass is declared with `repr=False`. Beside its module lies `text.py`, with `table(plan)`, `short(plan)`, a few
-    words, `card(plan)`, what notebooks show, and `draw(plan, ax)`.
+    A subclass is declared with `repr=False`. Beside its module lies `text_module`, with `table(plan)`, `short(plan)`, a
+    few words, `card(plan)`, what notebooks show, and `draw(plan, ax)`.
     """
 
     schema: ClassVar[str]
@@ -68,21 +68,23 @@ class BasePlan(ABC, Generic[RowT]):
     kind: ClassVar[str]
     """Names it in errors, for example "a plan"."""
 
+    text_module: ClassVar[str] = "text"
+
     @property
     @abstractmethod
     def chosen(self) -> RowT:
         """The row to act on."""
 
     def __str__(self) -> str:
-        return str(room(type(self), "text").table(self))
+        return str(room(type(self), self.text_module).table(self))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {room(type(self), 'text').short(self)}>"
+        return f"<{type(self).__name__} {room(type(self), self.text_module).short(self)}>"
 
     def _repr_html_(self) -> str:
         from ogive.showing.view import as_html
 
-        return as_html(room(type(self), "text").card(self))
+        return as_html(room(type(self), self.text_module).card(self))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a line for each method; returns matplotlib axes.
@@ -93,7 +95,7 @@ class BasePlan(ABC, Generic[RowT]):
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return room(type(self), "text").draw(self, ax)
+        return room(type(self), self.text_module).draw(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""

@@ -401,7 +401,7 @@ class BoxplotPrediction(CurvePrediction):
         """Errors of the curve, or of the curves of several groups, which are measured as classes are."""
         last = self.queries[-1]
         if isinstance(last, ClassCurvesQuery):
-            from ogive.statistics.roc.plan import class_errors  # which loads all of another statistic
+            from ogive.statistics.roc.designs import class_errors
 
             return class_errors(last, "joint", self.setting)
         of_one = errors_of_one_curve(self.queries, self.setting.unit.adjacency, self.setting.records)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy.special import chdtrc
@@ -16,14 +17,24 @@ from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.provenance import Provenance
+from ogive.queries import GroupSumsQuery
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
-from ogive.queries.sums import FORMS, GroupSumsQuery
+from ogive.queries.sums import FORMS
 from ogive.statistics.base import Estimate
-from ogive.statistics.calibration.simulated import bootstrap_p_value, share_intervals
-from ogive.statistics.calibration.sums import CONSTANTS, Measured, Sums, Within, debiased, statistic
+from ogive.statistics.calibration.sums import (
+    CONSTANTS,
+    Measured,
+    Sums,
+    Within,
+    bootstrap_p_value,
+    debiased,
+    share_intervals,
+    statistic,
+)
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.plain_json import Fields, check_price, finite, is_number, is_whole, noise_law
+from ogive.statistics.prediction import Errors, Metric, Prediction
 
 SURPRISING = 0.05
 """P-values below this are surprising under perfect calibration."""
@@ -412,3 +423,35 @@ def _values(data: Any, rows: int, groups: int) -> Any:
     if not shaped or not all(isinstance(row, list) and len(row) == groups and all(map(is_whole, row)) for row in data):
         raise DataError(f"the values of a calibration must be {rows} lists of {groups} whole numbers")
     return np.array(data, dtype=np.int64)
+
+
+# --- How calibration tests are planned: by the noise on a group's observed minus expected labels
+
+
+class HosmerLemeshowPrediction(Prediction):
+    """Errors that hold for all records; with records given, those of the statistic by simulation."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "difference": Metric(
+            "D", "standard deviation of the noise on a group's observed minus expected labels, in records"
+        ),
+        "visible": Metric(
+            "visible",
+            "smallest miscalibration of one group that is detected through the noise with 95 % confidence, as a "
+            "share of it",
+        ),
+        "observed": Metric("observed", "largest error of a group's observed share, simulated", squared=True),
+        "statistic": Metric("statistic", "relative error of the debiased statistic, simulated", squared=True),
+    }
+    deciding = ("visible",)
+    labeled = True
+    runs = 40  # every release simulates a reference of its own
+
+    decided = True
+
+    def errors(self) -> Errors:
+        """Noise on observed minus expected labels of a group, and the smallest miscalibration that stands out of it."""
+        test: Any = self.statistic
+        sums = Measured.of(cast(GroupSumsQuery, self.queries[-1]), noisy=True, constants=test.constants)
+        spread = math.sqrt(sums.difference_variance)
+        return Errors({"difference": spread, "visible": 1.96 * spread * test.groups / self.setting.records})

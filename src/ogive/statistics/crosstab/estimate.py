@@ -6,22 +6,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from ogive.columns import Domain, LabelValue, Listed
+from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, quoted
+from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
 from ogive.statistics.confidence import Number, check_level, difference, ratio
-from ogive.statistics.crosstab.independence import Independence, independence
 from ogive.statistics.histogram.estimate import Interval, names_of
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, is_text, stored
+from ogive.statistics.prediction import Errors, Metric, Prediction
 from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.lattice import VALUES, check_cost, read_table
-from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
+from ogive.statistics.sums.measured import Measured, Reading, chances, count_reading, query_of, share_reading
+from ogive.statistics.sums.plan import NOISE
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]
@@ -397,3 +400,178 @@ def _logit(share: float) -> float:
     if not 0 < share < 1:
         return -math.inf if share <= 0 else math.inf
     return math.log(share / (1 - share))
+
+
+# --- How a cross table is planned: by the law of its noise
+
+
+class CrosstabPrediction(Prediction):
+    """The noise of each count; with records given, the largest distance from the exact ones too."""
+
+    deciding = (NOISE,)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of a count", "largest standard deviation of the noise of a count, in records"),
+        "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
+    }
+
+    decided = True
+
+    def errors(self) -> Errors:
+        """The standard deviation for the count of a combination; from reports it depends a little on the count."""
+        estimate = cast(CrosstabEstimate, self.rehearsal.estimate)
+        return Errors({NOISE: max(map(max, estimate.noise_errors))})
+
+
+# --- Whether two columns are independent: a chi-square test that knows the noise of the table
+#
+# The residuals x_ij - a_i x_.j - b_j x_i. + a_i b_j x_.. of the noisy counts are compared with their covariance under
+# independence, where a and b are the shares of rows and columns that the noisy table gives, moved to where shares can
+# lie. The covariance of counts is s diag(p) + v I - w 11', less a part along p that the residuals do not see:
+#
+#     counts with noise        s = n,      v = variance of the noise
+#     randomized response      s = n / c,  v = n q / c^2,  w = n q^2 / c^2
+#     unary encoding           s = 2 n,    v = n q (1 - q) / (1/2 - q)^2
+#
+# Here c is the chance that a report keeps a place, and q that it names another. The covariance of residuals is then s
+# (A diag(a) A') x (B diag(b) B') + v (A A') x (B B') less a product, and one rotation of rows and one of columns make
+# it diagonal. Without noise the statistic is Pearson's chi-square. With noise it has its law in the limit of many
+# records (Kifer and Rogers 2017). The p-value is that of tables simulated from the fitted independent shares, with
+# sampling and noise (Gaboardi, Lim, Rogers and Vadhan 2016), so that it serves few records and Laplace noise too. The
+# random numbers are public and fixed.
+#
+# Source:
+#     Kifer and Rogers 2017, A new class of private chi-square hypothesis tests; Gaboardi, Lim, Rogers and Vadhan 2016,
+#     Differentially private chi-squared hypothesis testing; `docs/proofs/sums.md`.
+
+SIMULATIONS, FEWEST_SIMULATIONS = 1999, 199
+_SIMULATED_VALUES = 2_000_000
+_SEED = 0x63726F7373  # public and fixed
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Independence:
+    """A test of whether rows and columns are independent.
+
+    Fields:
+        chi_square: The statistic; Pearson's where there is no noise.
+        degrees: Of freedom.
+        p_value: Share of tables of independent columns, with sampling and noise, whose statistic is as large; at least
+            1 / 2000.
+    """
+
+    chi_square: float
+    degrees: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The covariance s diag(p) + v I - w 11' of the counts of n records."""
+
+    scale: float
+    level: float
+    common: float = 0.0
+
+    @staticmethod
+    def of(measured: Measured, records: float) -> Spread:
+        """Of what was measured."""
+        if measured.epsilon is None:
+            noise = 0.0 if measured.law is None else float(measured.law.variance) / 4.0**measured.bits
+            return Spread(records, noise)
+        keep, other = chances(measured)
+        if measured.form == "unary":
+            return Spread(2 * records, records * other * (1 - other) / keep**2)
+        return Spread(records / keep, records * other / keep**2, records * other**2 / keep**2)
+
+
+def independence(measured: Measured, counts: Float64, records: float, simulations: int | None = None) -> Independence:
+    """The test of one table.
+
+    Args:
+        measured: What was measured.
+        counts: Unbiased noisy counts, shape (rows, columns).
+        records: How many records there are, at least 1.
+        simulations: Simulated tables; by default 1999, fewer of more than 1000 cells.
+
+    Privacy:
+        Post-processing.
+    """
+    spread = Spread.of(measured, records)
+    [observed], [degrees] = chi_square(counts[None], spread)
+    rows, columns = (each[0] for each in shares(counts[None]))
+    if simulations is None:
+        simulations = min(SIMULATIONS, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // counts.size))
+    rng = np.random.Generator(np.random.PCG64(_SEED))
+    again = simulated(measured, np.outer(rows, columns), max(1, round(records)), simulations, rng)
+    reached = int((chi_square(again, spread)[0] >= observed * (1 - 1e-9)).sum())
+    return Independence(float(observed), int(degrees), (reached + 1) / (simulations + 1))
+
+
+def shares(counts: Float64) -> tuple[Float64, Float64]:
+    """Shares of rows and of columns of some tables, at least 0, of sum 1; even where all counts are below 0."""
+    results = []
+    for axis in (2, 1):
+        sums = np.maximum(counts.sum(axis=axis), 0.0)
+        whole = sums.sum(axis=1, keepdims=True)
+        results.append(np.where(whole > 0, sums / np.where(whole > 0, whole, 1.0), 1 / sums.shape[1]))
+    return results[0], results[1]
+
+
+def chi_square(counts: Float64, spread: Spread) -> tuple[Float64, Float64]:
+    """The statistic of each of some tables, and its degrees of freedom; counts have shape (tables, rows, columns)."""
+    rows, columns = shares(counts)
+    below = counts - rows[:, :, None] * counts.sum(axis=1)[:, None, :]
+    residuals = below - below.sum(axis=2)[:, :, None] * columns[:, None, :]
+    (turn, of_rows, whole_rows), (across, of_columns, whole_columns) = _rotation(rows), _rotation(columns)
+    turned = turn @ residuals[:, :-1, :-1] @ np.swapaxes(across, 1, 2)
+    variance = spread.scale * of_rows[:, :, None] * of_columns[:, None, :] + spread.level
+    seen = variance > _NOTHING * max(spread.scale, spread.level)
+    weights = np.where(seen, 1 / np.where(seen, variance, 1.0), 0.0)
+    result = (turned**2 * weights).sum(axis=(1, 2))
+    if spread.common:
+        direction = whole_rows[:, :, None] * whole_columns[:, None, :]
+        along = (turned * direction * weights).sum(axis=(1, 2))
+        length = (direction**2 * weights).sum(axis=(1, 2))
+        result = result + spread.common * along**2 / (1 - spread.common * length)
+    return result, seen.sum(axis=(1, 2)).astype(np.float64)
+
+
+def _rotation(shares: Float64) -> tuple[Float64, Float64, Float64]:
+    """What makes both parts of the covariance of one side diagonal: the second the identity."""
+    size, first = shares.shape[1], shares[:, :-1]
+    product = first[:, :, None] * first[:, None, :]
+    eye = np.eye(size - 1)
+    level = eye - first[:, :, None] - first[:, None, :] + size * product
+    white = np.linalg.inv(np.linalg.cholesky(level))
+    scale = white @ (eye * first[:, :, None] - product) @ np.swapaxes(white, 1, 2)
+    variances, axes = np.linalg.eigh(scale)
+    turn = np.swapaxes(axes, 1, 2) @ white
+    return turn, np.maximum(variances, 0.0), (turn @ (1 - size * first)[:, :, None])[:, :, 0]
+
+
+def simulated(measured: Measured, chance: Float64, records: int, tables: int, rng: np.random.Generator) -> Float64:
+    """Noisy tables of this many records with these chances of the cells, unbiased; shape (tables, rows, columns)."""
+    places = chance.ravel() / chance.sum()
+    shape = (tables, *chance.shape)
+    if measured.epsilon is None:
+        result = rng.multinomial(records, places, size=tables).astype(np.float64)
+        return (result + _noise(measured, result.shape, rng)).reshape(shape)
+    keep, other = chances(measured)
+    if measured.form == "reports":
+        named = other + keep * places
+        result = rng.multinomial(records, named / named.sum(), size=tables).astype(np.float64)
+    else:
+        true = rng.multinomial(records, places, size=tables)
+        result = (rng.binomial(true, 0.5) + rng.binomial(records - true, other)).astype(np.float64)
+    return ((result - records * other) / keep).reshape(shape)
+
+
+def _noise(measured: Measured, shape: tuple[int, ...], rng: np.random.Generator) -> Float64:
+    law = measured.law
+    if law is None:
+        return np.zeros(shape)
+    if isinstance(law, DiscreteLaplace):
+        chance = -math.expm1(-1 / float(law.scale))
+        return (rng.geometric(chance, shape) - rng.geometric(chance, shape)).astype(np.float64) / 2.0**measured.bits
+    return rng.normal(0.0, math.sqrt(law.variance) / 2.0**measured.bits, shape)

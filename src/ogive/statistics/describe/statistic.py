@@ -32,8 +32,7 @@ from ogive.statistics.describe.variables import (
     unmet,
     weighted,
 )
-from ogive.statistics.groups.conditions import check_conditions, stated
-from ogive.statistics.groups.found import ask_found, check_open
+from ogive.statistics.groups.statistic import ask_found, check_conditions, check_open, stated
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.together import Asked, Divided, Groups, Procedure, ask_parts, ask_together, check_served
@@ -370,14 +369,16 @@ class Describe:
         self, result: Mapping[str, BoundsEstimate], terms: Terms, divided: Divided | None
     ) -> Procedure[list[Estimate]]:
         """Everything of every variable, of one group after the other."""
-        asked = []
+        queries = []
         for each in self.variables:
-            parts = each.asked(each.between(result.get(each.column))) if isinstance(each, Number) else each.asked()
-            asked += [weighted(part, self._rest(each)) for part in parts.values()]
+            parts = (
+                each.questions(each.between(result.get(each.column))) if isinstance(each, Number) else each.questions()
+            )
+            queries += [weighted(part, self._rest(each)) for part in parts.values()]
         if self.by is None:
-            return (yield from ask_together(asked, terms))
+            return (yield from ask_together(queries, terms))
         groups = Groups(self.by, self.groups or (), bool(self.public_groups))
-        each_group = yield from ask_parts(groups, lambda shared: ask_together(asked, shared), terms, divided=divided)
+        each_group = yield from ask_parts(groups, lambda shared: ask_together(queries, shared), terms, divided=divided)
         return [estimate for estimates in each_group for estimate in estimates]
 
     def _weight(self, variable: Variable) -> Fraction:

@@ -92,7 +92,7 @@ class Number:
             raise ParameterError(
                 f"missing values of {quoted(self.column)} cannot count as a bound that is not declared; name its bounds"
             )
-        self.asked(self.between(None))
+        self.questions(self.between(None))
         if self.bounds is None:
             self.finding("outward")
 
@@ -113,7 +113,7 @@ class Number:
             return _NO_BOUNDS
         return _widened(estimate) if estimate.beside is None else estimate.bounds
 
-    def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
+    def questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         """What is asked of it between these bounds, by the names of its parts."""
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
@@ -153,7 +153,7 @@ class Quartiles:
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """One curve, at the whole of `terms.privacy`. The grid begins below the lower bound, and no interval does."""
         strategy = unbiased("auto", CurveTask(Binning(self.column, self.grid, self.missing), terms))
-        asked = Quantiles(
+        quartiles = Quantiles(
             self.column,
             QUARTILES,
             grid=self.grid,
@@ -161,7 +161,7 @@ class Quartiles:
             missing=self.missing,
             confidence_level=self.confidence_level,
         )
-        result = yield from asked.questions(terms)
+        result = yield from quartiles.questions(terms)
         return dataclasses.replace(result, low=tuple(max(low, self.lowest) for low in result.low))
 
 
@@ -197,9 +197,9 @@ class Share:
                 f"what missing values of {quoted(self.column)} mean must be {', '.join(MISSING_OF_SHARES)}, got "
                 f"{quoted(self.missing)}"
             )
-        self.asked()
+        self.questions()
 
-    def asked(self) -> dict[str, Asked[Any]]:
+    def questions(self) -> dict[str, Asked[Any]]:
         """What is asked of it, by the names of its parts."""
         share = Proportion(
             self.column,
@@ -238,9 +238,9 @@ class Categories:
     def __post_init__(self) -> None:
         """Refuse what no release could use."""
         among(self.missing, f"missing values of {self.column}", LISTING_POLICIES)
-        self.asked()
+        self.questions()
 
-    def asked(self) -> dict[str, Asked[Any]]:
+    def questions(self) -> dict[str, Asked[Any]]:
         """What is asked of it, by the names of its parts."""
         histogram = Histogram(
             self.column,
@@ -289,22 +289,22 @@ def _parts(variable: Variable, *own: str) -> tuple[str, ...]:
     return (*own, KNOWN) if variable.count_missing else own
 
 
-def _with_known(variable: Variable, asked: dict[str, Asked[Any]]) -> dict[str, Asked[Any]]:
+def _with_known(variable: Variable, questions: dict[str, Asked[Any]]) -> dict[str, Asked[Any]]:
     """What is asked of a variable, with how many records have a value where missing ones are counted."""
     if not variable.count_missing:
-        return asked
+        return questions
     if variable.missing in COUNTED_ANYWAY:
         raise ParameterError(
             f"missing values of {quoted(variable.column)} cannot be counted: `missing` is {quoted(variable.missing)}"
         )
     known = Known(variable.column, variable.confidence_level)
-    own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in asked.items()}
+    own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in questions.items()}
     return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions)}
 
 
-def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:
+def weighted(question: Asked[Any], weight: Fraction) -> Asked[Any]:
     """The same at a weight times as large."""
-    return dataclasses.replace(asked, weight=asked.weight * weight)
+    return dataclasses.replace(question, weight=question.weight * weight)
 
 
 # --- All that a description still needs, in one message
@@ -323,30 +323,30 @@ _STANDING = {
 """What missing values of each kind of variable may count as under either adjacency."""
 
 
-def unmet(asked: Any, terms: Terms, with_missing: Callable[[Sequence[str]], Sequence[str]]) -> OgiveError | None:
+def unmet(query: Any, terms: Terms, with_missing: Callable[[Sequence[str]], Sequence[str]]) -> OgiveError | None:
     """What a description needs before it can be released; None where it needs no policy for missing values."""
     replace = terms.private and terms.unit.adjacency is Adjacency.REPLACE
-    refusing = tuple(with_missing([each.column for each in asked.variables if each.missing == "refuse"]))
-    dropping = tuple(each.column for each in asked.variables if each.missing == "drop") if replace else ()
+    refusing = tuple(with_missing([each.column for each in query.variables if each.missing == "refuse"]))
+    dropping = tuple(each.column for each in query.variables if each.missing == "drop") if replace else ()
     if not refusing and not dropping:
         return None
     needs, remedy = [], []
-    if asked.by is not None and asked.groups is None and terms.private and not isinstance(terms.privacy, ApproxDP):
+    if query.by is not None and query.groups is None and terms.private and not isinstance(terms.privacy, ApproxDP):
         needs.append(
-            f"the values of {quoted(asked.by)}, which are public, for example {_GROUPS}, or a delta to find them"
+            f"the values of {quoted(query.by)}, which are public, for example {_GROUPS}, or a delta to find them"
         )
-        remedy.append(_DELTA if isinstance(terms.privacy, PureDP) and _finds(asked.by, terms) else _GROUPS)
+        remedy.append(_DELTA if isinstance(terms.privacy, PureDP) and _finds(query.by, terms) else _GROUPS)
     if refusing:
         needs.append(
-            f"what missing values of {_columns(refusing)} mean: {_standing(asked, refusing)}, or {DROP} under "
+            f"what missing values of {_columns(refusing)} mean: {_standing(query, refusing)}, or {DROP} under "
             f"{MAY_DROP} alone; the first release of an account fixes its adjacency"
         )
-        remedy.append(EVERY_DROP if isinstance(asked.missing, Mapping) else DROP)
+        remedy.append(EVERY_DROP if isinstance(query.missing, Mapping) else DROP)
     if dropping:
-        some = "all columns" if len(dropping) == len(asked.variables) else _columns(dropping)
+        some = "all columns" if len(dropping) == len(query.variables) else _columns(dropping)
         needs.append(
             f"{MAY_DROP}, since to drop missing values of {some} would publish how many values are missing where "
-            f"replacing a record may change it; or {_standing(asked, dropping)}{_UNREAD * (len(dropping) > 1)}"
+            f"replacing a record may change it; or {_standing(query, dropping)}{_UNREAD * (len(dropping) > 1)}"
         )
     if replace:
         remedy.append(MAY_DROP)
@@ -364,9 +364,9 @@ def _finds(by: str, terms: Terms) -> bool:
     return True
 
 
-def _standing(asked: Any, names: Sequence[str]) -> str:
+def _standing(query: Any, names: Sequence[str]) -> str:
     """What missing values of some variables may count as, with an example for all, or of every kind where many are."""
-    some = [each for each in asked.variables if each.column in names]
+    some = [each for each in query.variables if each.column in names]
     first = {each.kind: each for each in reversed(some)}
     words = " or ".join(_STANDING[kind] for kind in _STANDING if kind in first)
     policies = {each.column: _example(each) for each in (some if len(some) <= _MOST_SHOWN else first.values())}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -16,18 +17,29 @@ from ogive.columns import Binning, Domain, Label, LabelValue, Listed
 from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Cells, CellsQuery
 from ogive.statistics.base import OF_RANGE, Estimate
-from ogive.statistics.confidence import TARGETS, Number, Target, check_level, difference
-from ogive.statistics.group_auc.areas import Classes
+from ogive.statistics.confidence import TARGETS, Number, Target, check_level, difference, simulations_needed
 from ogive.statistics.histogram.estimate import names_of
 from ogive.statistics.plain_json import Codec, Fields, Read, check_query, finite, stored
+from ogive.statistics.prediction import Errors, Metric, Prediction
+from ogive.statistics.roc.area import (
+    FEWEST_SIMULATIONS,
+    MOST_SIMULATIONS,
+    SIMULATED_VALUES,
+    auc_interval,
+    pairs_at_ends,
+)
 from ogive.statistics.roc.points import ORIENTATIONS
 from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.lattice import check_number_of_values, read_measured
 from ogive.statistics.sums.measured import Measured
+from ogive.statistics.sums.plan import NOISE
+from ogive.statistics.ustatistic.means import on_simplex
 
 MOST_GROUPS = 30
 MOST_CELLS = 1 << 16
@@ -174,7 +186,7 @@ class GroupAucEstimate(Estimate):
             Post-processing.
         """
         places = range(len(self.names))
-        result = self._found(confidence_level, target)
+        result = self._areas(confidence_level, target)
         return tuple(tuple(result((g,), (h,)) for h in places) for g in places)
 
     def between(
@@ -196,7 +208,7 @@ class GroupAucEstimate(Estimate):
         Raises:
             ParameterError: there is no such group, or an argument is out of range.
         """
-        result = self._found(confidence_level, target)
+        result = self._areas(confidence_level, target)
         return result((self._place(positives),), (self._place(negatives),))
 
     def bpsn(self, group: LabelValue, *, confidence_level: float | None = None, target: Target = "population") -> Area:
@@ -216,7 +228,7 @@ class GroupAucEstimate(Estimate):
             Borkan, Dixon, Sorensen, Thain and Vasserman 2019, Nuanced metrics for measuring unintended bias.
         """
         place = self._place(group)
-        return self._found(confidence_level, target)(self._others(place), (place,))
+        return self._areas(confidence_level, target)(self._others(place), (place,))
 
     def bnsp(self, group: LabelValue, *, confidence_level: float | None = None, target: Target = "population") -> Area:
         """Compute the area of this group's positives against all other groups' negatives (BNSP AUC).
@@ -235,7 +247,7 @@ class GroupAucEstimate(Estimate):
             Borkan, Dixon, Sorensen, Thain and Vasserman 2019.
         """
         place = self._place(group)
-        return self._found(confidence_level, target)((place,), self._others(place))
+        return self._areas(confidence_level, target)((place,), self._others(place))
 
     # Differences
 
@@ -297,7 +309,7 @@ class GroupAucEstimate(Estimate):
         target: Target,
     ) -> Area:
         level = self.confidence_level if confidence_level is None else confidence_level
-        result = self._found(confidence_level, target)
+        result = self._areas(confidence_level, target)
         first, second = (Number("AUC", *result(*places)) for places in (one, other))
         value, _, low, high = difference(first, second, level)
         if self.rows_of_one > 1 and target == "population":
@@ -353,7 +365,7 @@ class GroupAucEstimate(Estimate):
 
         return area
 
-    def _found(
+    def _areas(
         self, confidence_level: float | None, target: Target
     ) -> Callable[[tuple[int, ...], tuple[int, ...]], Area]:
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
@@ -416,3 +428,162 @@ class GroupAucEstimate(Estimate):
         if self.measured.law is None:
             return None
         return CellsQuery(Cells(self.domain), self.measured.law, self.measured.bits)
+
+
+# --- How areas between groups are planned: by the law of the noise, for records that are spread evenly
+
+
+class GroupAucPrediction(Prediction):
+    """Noise of a count, and of the AUC within a group of average size; with records given, the largest error too."""
+
+    deciding = ("noise_auc",)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "noise_auc": Metric(
+            "noise of an AUC",
+            "standard deviation by noise of the AUC within a group, where groups, classes and bins have equally many "
+            "records; larger in groups that are smaller",
+        ),
+        NOISE: Metric("noise of a count", "standard deviation of the noise of a count, in records"),
+        "auc": Metric("AUC", "largest difference of a private and the exact area of a pair of groups, simulated"),
+    }
+
+    decided = True
+
+    def errors(self) -> Errors:
+        """Of the noise alone, which does not depend on the records, and of an even spread of them."""
+        estimate = cast(GroupAucEstimate, self.rehearsal.estimate)
+        law, unit = estimate.measured.law, 2.0**-estimate.measured.bits
+        assert law is not None, "plans are of releases with noise"
+        even = self.setting.records / estimate.counts.size
+        classes = Classes(np.full((2, estimate.score.grid.bins), even), (1, 1), law, unit, estimate.positive_when)
+        return Errors({"noise_auc": classes.noise_error(), NOISE: unit * math.sqrt(float(law.variance))})
+
+
+# --- The area between the positives of some groups and the negatives of some groups, with its interval
+#
+# Noisy counts of every bin are unbiased, and those of different cells are independent. A class of some groups is a sum
+# of cells, and the number of pairs that the score ranks rightly is bilinear in the cumulative counts of the two
+# classes. So the interval is that of `roc.interval`: the noise of both classes is simulated, scores in one bin may be
+# ranked in any way, and sampling is counted for the population.
+#
+# Source: docs/proofs/central_pairs.md, "Areas between groups".
+
+_SEED = 0x67726F7570  # public and fixed
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedPairs:
+    """Errors of simulated releases, shape (simulations,) each where nothing else is said.
+
+    Fields:
+        last: The larger error of the two class sizes, without sign.
+        pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
+        products: Error of the product of the class sizes.
+    """
+
+    last: Float64
+    pairs: Float64
+    products: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The counts of two classes with their noise.
+
+    Fields:
+        counts: Noisy counts of negatives and positives in every bin, shape (2, N).
+        draws: How many draws of the law are in each count, of negatives and of positives.
+        law: Of the noise; None where there is none.
+        unit: What one of the law's integers stands for, in records.
+        positive_when: "high" or "low".
+        rows_of_one: Most records of one person, which may all be alike.
+    """
+
+    counts: Float64
+    draws: tuple[int, int]
+    law: DiscreteLaplace | DiscreteGaussian | None
+    unit: float
+    positive_when: str
+    rows_of_one: int = 1
+
+    @property
+    def raw(self) -> Float64:
+        """Cumulative counts, shape (2, N)."""
+        curves: Float64 = np.cumsum(self.counts, axis=1)
+        return curves
+
+    @property
+    def sizes(self) -> Float64:
+        """Noisy numbers of negatives and positives."""
+        sizes: Float64 = self.counts.sum(axis=1)
+        return sizes
+
+    @property
+    def size_errors(self) -> Float64:
+        """Standard deviation of the noise in both sizes."""
+        if self.law is None:
+            return np.zeros(2)
+        one = self.unit * np.sqrt(float(self.law.variance) * self.counts.shape[1])
+        errors: Float64 = one * np.sqrt(np.array(self.draws, dtype=np.float64))
+        return errors
+
+    @property
+    def area(self) -> float:
+        """Share of the pairs that the score ranks rightly, ties one half, moved into [0, 1]."""
+        ranked = self._pairs_of(self.raw).mean()
+        return float(np.clip(ranked / np.prod(self.sizes), 0.0, 1.0))
+
+    @property
+    def plausible(self) -> Float64:
+        """Cumulative counts that stand in for the true ones, shape (2, N): none falls."""
+        sizes = np.maximum(self.sizes, 1.0)
+        shares = [on_simplex(counts / size, len(counts)) for counts, size in zip(self.counts, sizes, strict=True)]
+        curves: Float64 = np.cumsum(shares, axis=1) * sizes[:, None]
+        return curves
+
+    def noise_error(self) -> float:
+        """Standard deviation of the area by noise."""
+        result = self._simulated(FEWEST_SIMULATIONS)
+        if result is None:
+            return 0.0
+        errors = result.pairs.mean(axis=0) - self.area * result.products
+        return float(np.sqrt(np.mean(errors**2)) / np.prod(self.sizes))
+
+    def interval(self, tail: Fraction, target: str) -> tuple[float, float]:
+        """Ends for the area of the exact scores."""
+        nodes = self.counts.shape[1] * sum(self.draws)
+        usual = min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
+        simulations = simulations_needed(1 - tail, share=Fraction(1, 2), nodes=nodes, usual=usual)
+        return auc_interval(
+            self.area,
+            self.raw,
+            self.plausible,
+            self._simulated(simulations),
+            positive_when=self.positive_when,
+            tail=tail,
+            target=target,
+            simulations=simulations,
+            rows_of_one=self.rows_of_one,
+        )
+
+    def _pairs_of(self, curves: Float64) -> Float64:
+        """Pairs ranked rightly with ties ranked wrongly and rightly, of cumulative counts of shape (2, ..., N)."""
+        return pairs_at_ends(curves[0], curves[1], self.positive_when)
+
+    def _simulated(self, simulations: int) -> SimulatedPairs | None:
+        if self.law is None:
+            return None
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        curves, bins = self.plausible, self.counts.shape[1]
+        errors = np.zeros((2, simulations, bins))
+        for side, draws in enumerate(self.draws):
+            for _ in range(draws):
+                errors[side] += self.unit * draw_public(self.law, (simulations, bins), random)
+        errors = np.cumsum(errors, axis=-1)
+        last = np.abs(errors[:, :, -1]).max(axis=0)
+        errors += curves[:, None, :]
+        return SimulatedPairs(
+            last,
+            self._pairs_of(errors) - self._pairs_of(curves)[:, None],
+            errors[0, :, -1] * errors[1, :, -1] - curves[0, -1] * curves[1, -1],
+        )

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from ogive.columns import MAX_GROUPS, LabelValue
+from ogive.columns.predicates import Comparison, within_group
+from ogive.core.digits import number
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
 from ogive.queries.histograms import LARGEST_THRESHOLD
-from ogive.statistics.base import Estimate
+from ogive.statistics.base import Estimate, Shown
 from ogive.statistics.confidence import Kind, check_level, check_probability, difference, ratio
-from ogive.statistics.groups.conditions import condition
-from ogive.statistics.groups.contrast import Contrast, check_compared, place_of
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
+
+
+def condition(by: str, group: LabelValue, where: str | None) -> str:
+    """The condition of a group, beside that of the release if there is one."""
+    return within_group(Comparison(by, "==", group), where)
+
 
 MemberT = TypeVar("MemberT", bound=Estimate, covariant=True)
 
@@ -308,3 +314,86 @@ def _read_contrast(row: Fields, result: GroupEstimates[Any]) -> Contrast:
         return compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))
     except ParameterError as problem:
         raise DataError(f"{row.what}: {plain(problem)}") from None
+
+
+# --- The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.contrast`)
+
+
+@dataclass(frozen=True, repr=False)
+class Contrast(Shown):
+    """Difference or ratio of a number between two groups.
+
+    Fields:
+        kind: "difference" or "ratio".
+        what: The number compared, for example "mean of age".
+        by: Column of the groups.
+        group, other: The two groups; `other` is subtracted, or is the divisor.
+        value: The difference or ratio; NaN if the number of a group is not defined.
+        standard_error: Standard error of the value, including noise and sampling; derived from the width of the
+            intervals if nothing better is known.
+        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0. Where a group has no number they
+            hold every value that the other group leaves possible.
+        confidence_level: Of the interval.
+        probability: Of the quantile that is compared; None for other numbers.
+        provenance: Of the release of the groups; None where they were not released.
+    """
+
+    kind: Kind
+    what: str
+    by: str
+    group: LabelValue
+    other: LabelValue
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence_level: float
+    probability: float | None = None
+    provenance: Provenance | None = field(default=None, compare=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Whether the numbers of both groups are defined."""
+        return not math.isnan(self.value)
+
+    @property
+    def head(self) -> str:
+        """What is compared, in words."""
+        return f"{self.kind} of the {self.subject}"
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """The value and the ends of the interval, with the digits that the interval leaves."""
+        value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
+        return value, low, high
+
+    @property
+    def subject(self) -> str:
+        """What is compared of which groups, without the kind of number that came of it."""
+        sign = "minus" if self.kind == "difference" else "divided by"
+        return f"{self.what}, {self.by} {self.group} {sign} {self.other}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+# --- Which groups can be compared
+
+
+def place_of(group: LabelValue, by: str, groups: Sequence[LabelValue]) -> int:
+    """The place of a group among all groups."""
+    if group not in groups:
+        listed = ", ".join(map(quoted, groups[:20])) + (", ..." if len(groups) > 20 else "")
+        raise ParameterError(f"there is no group {quoted(group)}; the groups of {quoted(by)} are {listed}")
+    return groups.index(group)
+
+
+def check_compared(group: LabelValue, other: LabelValue, by: str, groups: Sequence[LabelValue]) -> None:
+    """Refuse to compare what are not two groups."""
+    if place_of(group, by, groups) == place_of(other, by, groups):
+        raise ParameterError(f"give two different groups to compare, got {quoted(group)} twice")

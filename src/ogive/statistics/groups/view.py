@@ -6,6 +6,7 @@ The cells of a line are those of the view of the group's estimate.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, TypeVar, Unpack
 
@@ -28,9 +29,9 @@ from ogive.showing.pictures import (
     retitle,
     styled,
 )
-from ogive.showing.view import Numbers, View, aligned, sentence
+from ogive.showing.view import Card, Numbers, View, aligned, sentence
 from ogive.statistics.base import Estimate
-from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.groups.estimate import Contrast, GroupEstimates
 from ogive.statistics.sums.estimate import NumberEstimate, ProportionEstimate
 
 _SHOWN, _LONG = 4, 40
@@ -286,3 +287,57 @@ def draw_panels(result: GroupEstimates[Any], names: Sequence[str], style: dict[s
     heading = f"{result.view().title}: {'; '.join(shown)}\n{result.caption}"
     figure.suptitle(heading, fontsize=9.5, x=0.01, ha="left", parse_math=False, wrap=True)
     return panels.flat[0]
+
+
+class ContrastView(View):
+    """A contrast as a line, and as a point with its interval beside the value at which the groups are alike."""
+
+    estimate: Contrast
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        return f"{self.estimate.head[0].upper()}{self.estimate.head[1:]}"
+
+    def text(self) -> str:
+        """What is compared, the value and its interval."""
+        estimate = self.estimate
+        if not estimate.defined:
+            return f"{estimate.head}: noise leaves no number"
+        value, low, high = estimate.shown
+        return f"{estimate.head}: {value} ({100 * estimate.confidence_level:.6g} % CI {low} to {high})"
+
+    def card(self) -> Card:
+        """What is compared, the value and its interval."""
+        estimate = self.estimate
+        if not estimate.defined:
+            return Card(self.title, [("privacy", estimate.caption)], notes=("Noise leaves no number.",))
+        value, low, high = estimate.shown
+        interval = f"{100 * estimate.confidence_level:.6g} % CI"
+        facts, rows = [("privacy", estimate.caption)], ((estimate.what, value, f"{low} to {high}"),)
+        return Card(self.title, facts, headings=("", estimate.kind, interval), rows=rows)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """All fields but the origin."""
+        names = [
+            each.name for each in dataclasses.fields(self.estimate) if each.name not in ("probability", "provenance")
+        ]
+        return {name: [getattr(self.estimate, name)] for name in names}
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the value, its interval, and a line where there is no difference."""
+        estimate = self.estimate
+        if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
+            raise ParameterError(f"noise leaves no number to draw of the {estimate.head}")
+        axes = new_axes(ax, size=(7.2, 2.6))
+        sign = "\u2212" if estimate.kind == "difference" else "/"
+        intervals(axes, [f"{estimate.group} {sign} {estimate.other}"], [estimate.value], [estimate.interval], style)
+        axes.axvline(0 if estimate.kind == "difference" else 1, color="0.6", linewidth=1, linestyle="--", zorder=0)
+        axes.set_xlabel(
+            f"{estimate.kind} of the {estimate.what}, with {100 * estimate.confidence_level:.6g} % interval"
+        )
+        axes.set_ylabel(estimate.by)
+        caption(axes, self.title, estimate.caption, private=estimate.private)
+        lighten(axes, grid="x")
+        return axes

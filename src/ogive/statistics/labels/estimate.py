@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from ogive.core.arrays import Bool, Float64, Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
-from ogive.queries import Ballots
+from ogive.queries import Aggregate, Ballots
 from ogive.statistics.base import Estimate
 from ogive.statistics.plain_json import Codec, Fields, Read, is_number, is_text, is_whole, noise_law, optional, stored
+from ogive.statistics.prediction import Metric, Prediction
 from ogive.strategies.counts import MOST_BITS
 
 # --- Plain data of the fields, which need not be trusted
@@ -62,10 +63,10 @@ def _read_taught(known: Fields, name: str, read: Read) -> Bool:
 
 
 def _read_asked(known: Fields, name: str, read: Read) -> int:
-    asked, queries = known.data[name], read["ballots"].shape[0]
-    if not (is_whole(asked) and 0 <= asked <= queries):
+    number, queries = known.data[name], read["ballots"].shape[0]
+    if not (is_whole(number) and 0 <= number <= queries):
         raise DataError(f"the field 'asked' of labels must be a number from 0 to {queries}")
-    return asked
+    return number
 
 
 def _read_opened(known: Fields, name: str, read: Read) -> Int64:
@@ -169,3 +170,48 @@ class LabelsEstimate(Estimate):
             raise DataError("labels that teachers gave must be classes")
         if given.sum() > self.asked:
             raise DataError("labels must be of queries that were asked, and there are more of them")
+
+
+# --- How labels are planned: by simulation on votes of which most agree and the others are spread evenly
+
+
+@dataclass(frozen=True)
+class AgreeingTeachers:
+    """Votes of which seven in ten are for one class, another one in the next query.
+
+    Fields:
+        records: How many teachers are imagined.
+    """
+
+    records: int
+
+    words = "an assumed model: seven of ten teachers agree in every query; give `like=` for other votes that are public"
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        """Votes per query and class."""
+        if not isinstance(aggregate, Ballots):
+            raise ParameterError("teachers have nothing but votes")
+        queries, classes = aggregate.shape
+        others = self.records - self.records * 7 // 10
+        counts = np.full(aggregate.shape, others // classes, dtype=np.int64)
+        counts[:, : others % classes] += 1
+        counts[np.arange(queries), np.arange(queries) % classes] += self.records - others
+        return counts
+
+
+class LabelsPrediction(Prediction):
+    """Simulated on votes, since labels have neither scores nor classes of records."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "wrong": Metric("wrong", "share of the labels that are not those of the exact votes, simulated"),
+        "answered": Metric(
+            "answered", "by how much the share of queries that get a label differs from that of exact votes, simulated"
+        ),
+    }
+
+    @classmethod
+    def imagined(cls, records: int, assumed: Mapping[str, float]) -> AgreeingTeachers:
+        """Votes of which most agree."""
+        for name, value in assumed.items():
+            raise ParameterError(f"votes have no scores; leave out `{name}={value:g}`, or give votes with `like=`")
+        return AgreeingTeachers(records)

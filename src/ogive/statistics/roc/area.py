@@ -98,15 +98,7 @@ class SimulatedNoise:
 def simulate_noise(
     strategy: Strategy, curves: Float64, *, known: str, positive_when: str, simulations: int
 ) -> SimulatedNoise:
-    """Draw the noise of whole releases around given curves and keep what bands and intervals need.
-
-    Args:
-        strategy: What was measured of each class.
-        curves: Cumulative counts of negatives and positives that stand in for the true ones, shape (2, N).
-        known: KNOWN_SIZES, KNOWN_SUM or NOTHING_KNOWN.
-        positive_when: "high" or "low".
-        simulations: Number of releases to simulate.
-    """
+    """Draw the noise of releases around curves of both classes, shape (2, N), for bands and intervals."""
     random = np.random.Generator(np.random.PCG64(_SEED))
     above, either, ratio, ratio_above, last, products, null, bins = (np.empty(simulations) for _ in range(8))
     pairs = np.empty((2, simulations))
@@ -198,16 +190,7 @@ class PairNoise(Protocol):
 
 
 def delong_variance(curves: Float64, positive_when: str, ties: float = 0.5) -> float:
-    """Sampling variance of the area from the curves of both classes, shape (2, N).
-
-    Args:
-        curves: Cumulative counts of negatives and positives, shape (2, N).
-        positive_when: "high" or "low".
-        ties: What a pair in one bin counts.
-
-    Source:
-        DeLong, DeLong and Clarke-Pearson 1988.
-    """
+    """DeLong's sampling variance of the area, of cumulative counts of both classes; `ties` is what a tie counts."""
     sizes = np.maximum(curves[:, -1], 1.0)
     steps = np.diff(curves, axis=1, prepend=0.0)
     before = (curves - steps) / sizes[:, None]  # share of a class below a bin
@@ -262,9 +245,9 @@ def auc_interval(
         rows_of_one: Most records of one person; where all are alike, the variance by sampling is as many times larger.
     """
     ends = pairs_at_ends(raw[0], raw[1], positive_when)
-    found_product = float(raw[0, -1] * raw[1, -1])
+    product = float(raw[0, -1] * raw[1, -1])
     if noise is None and target == "sample":
-        low, high = (ends / found_product).tolist()
+        low, high = (ends / product).tolist()
         return max(0.0, low - _ROUNDING), min(1.0, high + _ROUNDING)
     if noise is not None and float(raw[:, -1].min()) <= upper_quantile(np.abs(noise.last), tail):
         return 0.0, 1.0  # a class may well be empty
@@ -280,11 +263,11 @@ def auc_interval(
     def accepts(area: float) -> bool:
         least = float(hanley_mcneil_variance(np.array(area), curves[0, -1], curves[1, -1]))
         worst, best = (pairs[k] - area * products + math.sqrt(max(floors[k], least)) * sampling for k in range(2))
-        value = ends - area * found_product
+        value = ends - area * product
         fits = value[0] <= upper_quantile(worst, tail / 2) and value[1] >= -upper_quantile(-best, tail / 2)
         return bool(fits)
 
-    center = float(ends.mean()) / found_product if found_product > 0 else released
+    center = float(ends.mean()) / product if product > 0 else released
     tried = np.unique(np.concatenate((np.linspace(0, 1, _CANDIDATES), np.clip([center, released], 0, 1))))
     good = np.flatnonzero([accepts(area) for area in tried.tolist()])
     if not good.size:
@@ -346,13 +329,8 @@ def rank_test(
 ) -> RankTest:
     """Test that both classes have one distribution of scores.
 
-    Args:
-        linear: Linear estimates of both cumulative curves, shape (2, N).
-        noise: Simulated releases; None for exact curves.
-        known: What is public of the class sizes: KNOWN_SIZES, KNOWN_SUM or NOTHING_KNOWN.
-        total: Number of records where it is public.
-        positive_when: "high" or "low".
-        alternative: "greater" for an area above one half.
+    `linear` are linear estimates of both cumulative curves, shape (2, N); `noise` is None for exact curves; "greater"
+    is for an area above one half.
     """
     pairs = float(pairs_at_ends(linear[0], linear[1], positive_when).mean())
     sizes = linear[:, -1]

@@ -14,17 +14,24 @@ nothing that is read from records, so it costs nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, get_args
 
+import numpy as np
+
 from ogive.accounting import covers
 from ogive.errors import ParameterError, ScaleError
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import class_curves_price
+from ogive.queries import ClassCurvesQuery, class_curves_price
+from ogive.statistics.curve.bands import upper_quantile
+from ogive.statistics.ecdf.plan import simulations_for
 from ogive.statistics.methods.choose import automatic, candidates, first_served, fitting, grants
+from ogive.statistics.prediction import CONFIDENCE, Errors, Setting
+from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
 from ogive.strategies import Strategy
 
 Loss = PureDP | ZeroConcentratedDP
@@ -54,16 +61,7 @@ def class_variance(strategy: Strategy, unit: PrivacyUnit, public_labels: bool, b
 def class_candidates(
     size: int, privacy: Privacy, unit: PrivacyUnit, *, public_labels: bool, budget: str, method: str = "auto"
 ) -> tuple[Strategy, ...]:
-    """Every strategy of that method (or all) for which both classes together fit the grant, best first.
-
-    Args:
-        size: Number of thresholds.
-        privacy: What both curves together may cost.
-        unit: Privacy unit of the guarantee.
-        public_labels: Whether classes are public.
-        budget: "joint", or "split" for half of the grant each, each class designed on its own.
-        method: A method of `Ecdf`, or "auto".
-    """
+    """Every strategy of a method of `Ecdf`, or of all for "auto", for which both classes fit the grant, best first."""
     results: list[Strategy] = []
     failed: list[tuple[Loss, ScaleError]] = []
     refused: ParameterError | None = None
@@ -140,3 +138,28 @@ def choose_for_classes(
         return fitting(method, size)
     strategies = class_candidates(size, privacy, unit, public_labels=public_labels, budget=budget, method=method)
     return first_served(strategies, refusal)
+
+
+# --- Errors that a design has, for a plan
+
+
+def class_errors(query: ClassCurvesQuery, budget: str, setting: Setting) -> Errors:
+    """Errors of the raw cumulative counts of one class, as shares of all records; both classes have the same law."""
+    unit, strategy = setting.unit, query.strategy
+    known = NOTHING_KNOWN
+    if unit.adjacency is Adjacency.REPLACE:
+        known = KNOWN_SIZES if query.public_labels else KNOWN_SUM if budget == "joint" else NOTHING_KNOWN
+    noise = simulate_noise(
+        strategy,
+        np.zeros((2, strategy.size)),
+        known=known,
+        positive_when="high",
+        simulations=simulations_for(strategy),
+    )
+    return Errors(
+        {
+            "rmse": math.sqrt(class_variance(strategy, unit, query.public_labels, budget)) / setting.records,
+            "ks": float(np.mean(noise.maxima.either)) / setting.records,
+            "ks_95": upper_quantile(noise.maxima.either, 1 - CONFIDENCE) / setting.records,
+        }
+    )

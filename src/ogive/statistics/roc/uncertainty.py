@@ -23,20 +23,8 @@ from ogive.statistics.curve.bands import (
     upper_quantile,
 )
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.roc.area import (
-    KNOWN_SIZES,
-    KNOWN_SUM,
-    MOST_SIMULATIONS,
-    NOTHING_KNOWN,
-    RankTest,
-    SimulatedNoise,
-    auc_interval,
-    default_simulations,
-    pull_of_total,
-    rank_test,
-    share_excess,
-    simulate_noise,
-)
+from ogive.statistics.roc import area
+from ogive.statistics.roc.area import RankTest, SimulatedNoise
 from ogive.statistics.significance import Alternative
 
 # --- The band of a ROC curve
@@ -60,13 +48,9 @@ from ogive.statistics.significance import Alternative
 
 
 def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str) -> tuple[Float64, Float64]:
-    """Ends for the distribution function of one class of private size, at all thresholds at once, shape (N,) each.
+    """Ends for one class of private size at all thresholds at once, shape (N,) each, from linear estimates, shape (N,).
 
-    Args:
-        raw: Linear estimates of the cumulative counts, shape (N,).
-        noise: Simulated for them.
-        tail: Error probability; for the population, one over the number of simulations more.
-        target: "population" or "sample".
+    For the population the tail must be at least one over the number of simulations more.
     """
     low, high = private_total_ends(raw, noise.maxima, tail, "sample")
     records = float(raw[-1])
@@ -322,19 +306,19 @@ class Uncertainty:
         self._total = total
         self._positive_when = positive_when
         if negatives.total is not None:
-            self._known = KNOWN_SIZES
+            self._known = area.KNOWN_SIZES
         else:
-            self._known = NOTHING_KNOWN if total is None else KNOWN_SUM
+            self._known = area.NOTHING_KNOWN if total is None else area.KNOWN_SUM
         self._simulated: dict[int, SimulatedNoise] = {}
 
     @cached_property
     def linear(self) -> Float64:
         """The best linear estimates of both curves, not smoothed, shape (2, N)."""
         raw = np.stack([curve.raw for curve in self._curves])
-        if self._strategy is None or self._known != KNOWN_SUM:
+        if self._strategy is None or self._known != area.KNOWN_SUM:
             return raw
         assert self._total is not None
-        return share_excess(raw, pull_of_total(self._strategy), self._total)
+        return area.share_excess(raw, area.pull_of_total(self._strategy), self._total)
 
     @cached_property
     def released(self) -> Float64:
@@ -349,17 +333,17 @@ class Uncertainty:
         """
         if min(curve.records for curve in self._curves) <= 0:
             return False
-        if self._strategy is None or self._known == KNOWN_SIZES:
+        if self._strategy is None or self._known == area.KNOWN_SIZES:
             return True
         variance = float(self._strategy.variance(total_known=False)[-1])
-        if self._known == KNOWN_SUM:
+        if self._known == area.KNOWN_SUM:
             variance /= 2  # a known sum takes half of it out of each size
         return float(self.linear[:, -1].min()) > _DEVIATIONS * math.sqrt(variance)
 
     def interval(self, released: float, tail: Fraction, target: str) -> tuple[float, float]:
         """Ends for the area under the curve."""
         simulations = self._simulations(tail, Fraction(1, 2))
-        return auc_interval(
+        return area.auc_interval(
             released,
             self.linear,
             self.released,
@@ -379,7 +363,7 @@ class Uncertainty:
 
     def test(self, alternative: Alternative) -> RankTest:
         """Whether both classes have one distribution of scores; see `roc.null`. It shares the interval's simulation."""
-        return rank_test(
+        return area.rank_test(
             self.linear,
             self._noise(self._simulations(_USUAL_TAIL, Fraction(1, 2))),
             known=self._known,
@@ -397,13 +381,13 @@ class Uncertainty:
     def _prevalence(self, tail: Fraction, target: Target, simulations: int) -> Prevalence:
         sampling = None if target == "sample" else tail
         negatives, positives = (float(size) for size in self.linear[:, -1])
-        noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
+        noise = None if self._known == area.KNOWN_SIZES else self._noise(simulations)
         if noise is None:
             return prevalence_of((positives, positives), (negatives, negatives), sampling, self._rows)
         if sampling is not None:
             sampling = tail = tail / 2
         # of a known sum one error is that of both sizes, else each has its own
-        reach = upper_quantile(np.abs(noise.last), tail if self._known == KNOWN_SUM else tail / 2)
+        reach = upper_quantile(np.abs(noise.last), tail if self._known == area.KNOWN_SUM else tail / 2)
         most = math.inf if self._total is None else float(self._total)
         fewest_and_most = tuple(
             (float(max(0, math.ceil(size - reach))), float(min(most, max(0, math.floor(size + reach)))))
@@ -414,7 +398,7 @@ class Uncertainty:
     def _class_ends(self, k: int, tail: Fraction, target: str, simulations: int) -> tuple[Float64, Float64]:
         """Ends of the share called positive of one class, at all thresholds at once, each shape (N + 1,)."""
         curve = self._curves[k]
-        noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
+        noise = None if self._known == area.KNOWN_SIZES else self._noise(simulations)
         clustered = target == "population" and self._rows > 1
         if clustered:  # half of the tail for noise, half for sampling
             target, tail = "sample", tail / 2
@@ -433,7 +417,7 @@ class Uncertainty:
     def _simulations(self, tail: Fraction, share: Fraction) -> int:
         """Number of simulations that a quantile at this share of the tail needs."""
         strategy = self._strategy
-        usual = MOST_SIMULATIONS if strategy is None else default_simulations(strategy)
+        usual = area.MOST_SIMULATIONS if strategy is None else area.default_simulations(strategy)
         nodes = 1 if strategy is None else 2 * sum(level.nodes for level in strategy.levels)
         return simulations_needed(1 - tail, share=share, nodes=nodes, usual=usual)
 
@@ -441,7 +425,7 @@ class Uncertainty:
         if self._strategy is None:
             return None
         if simulations not in self._simulated:
-            self._simulated[simulations] = simulate_noise(
+            self._simulated[simulations] = area.simulate_noise(
                 self._strategy,
                 self.released,
                 known=self._known,
@@ -459,8 +443,7 @@ def _rising(low: Float64, high: Float64) -> Ends:
 def _outwards(ends: Float64, side: int) -> Float64:
     """Ends with the 0 before the first threshold, moved out by more than rounding can have moved them in.
 
-    Shares of records are compared with these ends: one that is too far in by a rounding error alone would take
-    a threshold for stricter than it is.
+    One that is too far in would make a threshold stricter than it is.
     """
     moved = np.concatenate(([0.0], ends))
     moved[1:-1] = np.clip(moved[1:-1] + side * _ROUNDING, 0.0, 1.0)

@@ -145,7 +145,7 @@ class RocEstimateView(View):
         sign = ">" if result.positive_when == "high" else "<="
         for share in _SHOWN:
             at = last_within(result, share)
-            place = told_threshold(result, at)
+            place = short_threshold(result, at)
             counted = result.grid.unit == "number" or np.isinf(place)
             threshold = f"{place:,.{_DIGITS}g}" if counted else str(result.grid.label(float(np.floor(place))))
             lines.append((f"{sign} {threshold}", f"{result.tpr[at]:.1%}", f"{1 - result.fpr[at]:.1%}"))
@@ -340,8 +340,8 @@ class RocEstimateView(View):
             sizes=SMALL,
         )
         lifts = [each.lift() for each in (result, true) if each is not None]
-        kept = [each.flagged >= _FIRST_FLAGGED for each in lifts]
-        highest = max(2.0, min(1 / result.prevalence, float(np.max(lifts[0].lift[kept[0]], initial=1.0))))
+        shown = [each.flagged >= _FIRST_FLAGGED for each in lifts]
+        highest = max(2.0, min(1 / result.prevalence, float(np.max(lifts[0].lift[shown[0]], initial=1.0))))
         step = nice_step(highest, 5)
         lift = SquareChart(
             title="Lift",
@@ -353,7 +353,7 @@ class RocEstimateView(View):
                 Line("chance", ends, np.ones(2)),
                 *(
                     Line(kind, each.flagged[seen], each.lift[seen])
-                    for kind, each, seen in zip(("curve", "truth"), lifts, kept, strict=False)
+                    for kind, each, seen in zip(("curve", "truth"), lifts, shown, strict=False)
                 ),
             ),
             ribbon=_stepped(*result.lift_band(level).outline()),
@@ -376,7 +376,7 @@ class RocEstimateView(View):
         sign = "above" if result.positive_when == "high" else "at most"
         rows: list[Row] = []
         for at, *ends in zip(places, low, high, strict=True):
-            threshold = told_threshold(result, at)
+            threshold = short_threshold(result, at)
             shares = [result.tpr[at], *ends, 1 - float(result.fpr[at]), precision[at]]
             shares += [] if true is None else [true.tpr[at]]
             sensitivity, start, end, *others = (words.percent(float(share), 1) for share in shares)
@@ -419,7 +419,7 @@ def last_within(roc: RocEstimate, fpr: float) -> int:
     return int(np.searchsorted(roc.fpr, fpr, side="right")) - 1
 
 
-def told_threshold(estimate: RocEstimate, at: int) -> float:
+def short_threshold(estimate: RocEstimate, at: int) -> float:
     """A threshold rounded to three digits, or to as many as it takes to be nearer to it than to any other."""
     place = float(estimate.thresholds[at])
     if estimate.grid.unit != "number" or np.isinf(place):

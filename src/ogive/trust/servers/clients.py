@@ -21,11 +21,10 @@ from ogive.core.arrays import Bool, Int64, UInt8, UInt64
 from ogive.core.checks import Progress
 from ogive.core.files import write_whole
 from ogive.crypto import comparison, field, tables
-from ogive.crypto.aes import SEED_BYTES
 from ogive.crypto.comparison import KeyBatch, evaluate_sums
 from ogive.crypto.comparison.evaluation import evaluate_weighed
 from ogive.crypto.comparison.keys import front
-from ogive.crypto.domains import HASH_BYTES, HashDomain, Random, digest, hash_rows, number
+from ogive.crypto.domains import HASH_BYTES, SEED_BYTES, HashDomain, Random, digest, hash_rows, number
 from ogive.crypto.tables import Material, ShareBatch, ShareShape
 from ogive.crypto.wire import HEADER_BYTES, Header, Reader, Suite
 from ogive.errors import PeerError, RefusalError

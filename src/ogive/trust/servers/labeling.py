@@ -50,7 +50,7 @@ from ogive.errors import PeerError, UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import LabelsQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED
-from ogive.trust.modulus import added, noise_bound, residues
+from ogive.trust.modulus import added, residues
 
 # --- Sizes of circuits and what each server enters, all sizes public
 

@@ -8,7 +8,6 @@ import pytest
 from helpers.circuits import random_circuit
 
 from ogive.crypto import garbling
-from ogive.crypto.aes import WordStream
 from ogive.crypto.circuits import arithmetic
 from ogive.crypto.circuits import circuit as plain
 from ogive.crypto.circuits.circuit import Bit, Builder, Port, Unsigned
@@ -21,6 +20,7 @@ from ogive.crypto.circuits.sampling import (
     respond_ternary,
     uniform_bits,
 )
+from ogive.crypto.domains import WordStream
 from ogive.crypto.garbling import permute_bits, schedule_of
 from ogive.errors import ParameterError
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from ogive.crypto.aes import WordStream
 from ogive.crypto.circuits import Gate
+from ogive.crypto.domains import WordStream
 from ogive.crypto.garbling import (
     GateKeys,
     evaluate,

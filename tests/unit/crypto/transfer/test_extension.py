@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers.dealer import InsecureDealer
 
-from ogive.crypto.aes import WordStream, words
 from ogive.crypto.circuits import Gate
+from ogive.crypto.domains import WordStream, words
 from ogive.crypto.garbling import (
     GateKeys,
     evaluate,

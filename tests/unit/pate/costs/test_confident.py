@@ -10,10 +10,8 @@ import pytest
 
 from ogive.errors import ParameterError
 from ogive.pate.costs import threshold as confident
-from ogive.pate.costs.answers import rdp_gnmax
-from ogive.pate.costs.conversion import ORDERS
+from ogive.pate.costs.answers import ORDERS, logq_gnmax, rdp_gnmax
 from ogive.pate.costs.exact import Check, rdp_exact
-from ogive.pate.costs.losing import logq_gnmax
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
@@ -59,7 +57,7 @@ def test_joint_is_between_the_check_and_the_sum():
     found = confident.joint(counts, 30, 4, answers, orders)
     assert np.all(check <= found * (1 + 1e-12))
     assert np.all(found <= (check + answers) * (1 + 1e-12))
-    assert np.all(found <= confident.joint_two_sided(counts, 30, 4, answers, orders) * (1 + 1e-12))
+    assert np.all(found <= confident.joint(counts, 30, 4, answers, orders, two_sided=True) * (1 + 1e-12))
     assert confident.joint(counts, 30, 4, np.zeros(3), orders) == pytest.approx(check, rel=1e-10, abs=1e-18)
 
 
@@ -86,9 +84,9 @@ def test_nothing_overflows_and_small_costs_keep_their_digits():
 def test_joint_is_never_below_the_exact_cost_where_teachers_agree(votes, threshold, sigma_1, sigma_2):
     answers = rdp_gnmax(logq_gnmax([votes], sigma_2), sigma_2, ORDERS)
     check = Check(threshold, sigma_1)
-    for two_sided, bound in ((False, confident.joint), (True, confident.joint_two_sided)):
+    for two_sided in (False, True):
         true = rdp_exact([votes], sigma_2, ORDERS, check=check, two_sided=two_sided)[0]
-        found = bound([max(votes)], threshold, sigma_1, answers, ORDERS)[0]
+        found = confident.joint([max(votes)], threshold, sigma_1, answers, ORDERS, two_sided=two_sided)[0]
         assert true.max() > 1e-3
         assert np.all(found >= true * (1 - 1e-9) - 1e-15)
 
@@ -100,8 +98,8 @@ def test_a_party_of_several_teachers():
     assert confident.joint([21], 18, 6, answers, orders, group=3) == pytest.approx(
         confident.joint([7], 6, 2, answers, orders), rel=1e-12
     )
-    there = confident.joint_two_sided([21], 18, 6, answers, orders, group=3)
-    assert there == pytest.approx(confident.joint_two_sided([7], 6, 2, answers, orders), rel=1e-3)
+    there = confident.joint([21], 18, 6, answers, orders, two_sided=True, group=3)
+    assert there == pytest.approx(confident.joint([7], 6, 2, answers, orders, two_sided=True), rel=1e-3)
 
 
 @pytest.mark.parametrize("order", [1.5, 3.0, 8.0])

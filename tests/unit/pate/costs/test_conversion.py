@@ -7,7 +7,7 @@ import pytest
 
 from ogive.accounting.losses import gaussian_delta
 from ogive.errors import ParameterError
-from ogive.pate.costs.conversion import ORDERS, epsilon_of_rdp
+from ogive.pate.costs.answers import ORDERS, epsilon_of_rdp
 
 
 def delta_of_rdp(costs, orders, *, epsilon, rule):

@@ -11,10 +11,16 @@ from ogive.accounting.losses import gaussian_delta
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.pate.costs import threshold as confident
-from ogive.pate.costs.answers import rdp_gnmax, rdp_lnmax
-from ogive.pate.costs.conversion import ORDERS, epsilon_of_rdp
+from ogive.pate.costs.answers import (
+    ORDERS,
+    epsilon_of_rdp,
+    largest_excess,
+    logq_gnmax,
+    logq_lnmax,
+    rdp_gnmax,
+    rdp_lnmax,
+)
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.losing import largest_excess, logq_gnmax, logq_lnmax
 from ogive.pate.costs.stated import PrivacyCost
 
 RNG = np.random.default_rng(7)

@@ -10,11 +10,9 @@ import pytest
 from helpers.winning import log_winning
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate.costs.answers import rdp_gnmax
-from ogive.pate.costs.conversion import ORDERS
+from ogive.pate.costs.answers import ORDERS, log_neighbour_bounds, logq_gnmax, rdp_gnmax
 from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
-from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax
-from ogive.pate.costs.threshold import joint, joint_two_sided, rdp_threshold
+from ogive.pate.costs.threshold import joint, rdp_threshold
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
 laws = importlib.util.module_from_spec(_spec)
@@ -143,7 +141,7 @@ def test_all_small_instances(classes, teachers, sigma):
         "answer": answers,
         "answer, two-sided": two_sided,
         "step": joint(highest, threshold, sigma_1, answers, orders),
-        "step, two-sided": joint_two_sided(highest, threshold, sigma_1, two_sided, orders),
+        "step, two-sided": joint(highest, threshold, sigma_1, two_sided, orders, two_sided=True),
     }
     tables = {"answer": plain, "step": steps}
 

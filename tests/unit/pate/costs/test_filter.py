@@ -13,8 +13,8 @@ from ogive.accounting import delta_of
 from ogive.accounting.losses import gaussian_delta
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins, LNMax
-from ogive.pate.costs.conversion import epsilon_of_rdp
-from ogive.pate.costs.independent import PrivacyFilter, gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
+from ogive.pate.costs.answers import epsilon_of_rdp
+from ogive.pate.costs.cost import PrivacyFilter, gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
 from ogive.privacy import ZeroConcentratedDP
 
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.answers import GnmaxBound, rdp_gnmax
-from ogive.pate.costs.conversion import ORDERS, check_orders
-from ogive.pate.costs.losing import logq_gnmax
+from ogive.pate.costs.answers import ORDERS, GnmaxBound, check_orders, logq_gnmax, rdp_gnmax
 
 A = [200, 30, 10, 5, 5, 0, 0, 0, 0, 0]
 B = [130, 90, 20, 10, 0, 0, 0, 0, 0, 0]

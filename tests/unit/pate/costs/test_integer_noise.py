@@ -8,12 +8,20 @@ import mpmath
 import numpy as np
 import pytest
 
-from ogive.pate.aggregators import ConfidentGNMax, GNMax
-from ogive.pate.aggregators import check as asked_check
-from ogive.pate.aggregators import scaled as asked_scale
+from ogive.pate.aggregators import ConfidentGNMax, GNMax, scaled_noise, threshold_check
 from ogive.pate.costs.cost import drawn, privacy_cost
-from ogive.pate.costs.exact import Check, log_moment, rdp_exact, weigh, widen
-from ogive.pate.costs.output_laws import Tables, lift_of_complement, lifts_of_classes, neighbours, tails_of_check
+from ogive.pate.costs.exact import (
+    Check,
+    Tables,
+    lift_of_complement,
+    lifts_of_classes,
+    log_moment,
+    neighbours,
+    rdp_exact,
+    tails_of_check,
+    weigh,
+    widen,
+)
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
 laws = importlib.util.module_from_spec(_spec)
@@ -193,10 +201,10 @@ def test_scales_and_thresholds_are_those_that_are_drawn():
     stated = 14.2857142857142857
     assert drawn(aggregator, "continuous") == (stated, Check(601 / 3, 1 / 3))
     sigma, check = drawn(aggregator, "scaled")
-    query = asked_check(aggregator.threshold, aggregator.sigma_1)
+    query = threshold_check(aggregator.threshold, aggregator.sigma_1)
     assert check == Check(query.threshold / 2**16, float(query.law.sigma) / 2**16)
     assert 0 < sigma - stated < 1e-7
-    assert sigma == float(asked_scale(aggregator.sigma_2, "sigma_2").sigma) / 2**16
+    assert sigma == float(scaled_noise(aggregator.sigma_2, "sigma_2").sigma) / 2**16
     assert 0 < check.threshold - 601 / 3 < DEPLOYED
     assert drawn(GNMax(40), "scaled") == (40, None)
 

@@ -7,8 +7,7 @@ import pytest
 from helpers.scope import size
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.answers import GnmaxBound, independent_lnmax, rdp_lnmax, theorem3
-from ogive.pate.costs.losing import logq_lnmax
+from ogive.pate.costs.answers import GnmaxBound, independent_lnmax, logq_lnmax, rdp_lnmax, theorem3
 
 A = [200, 30, 10, 5, 5, 0, 0, 0, 0, 0]
 B = [130, 90, 20, 10, 0, 0, 0, 0, 0, 0]

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.losing import SCALE_BITS, logq_gnmax, logq_lnmax
+from ogive.pate.costs.answers import SCALE_BITS, logq_gnmax, logq_lnmax
 
 VOTES = {
     "A": [200, 30, 10, 5, 5, 0, 0, 0, 0, 0],

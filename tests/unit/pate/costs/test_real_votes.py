@@ -9,12 +9,9 @@ from scipy.special import logsumexp
 
 from ogive.pate.aggregators import ConfidentGNMax, LargestMargins
 from ogive.pate.costs import threshold as confident
-from ogive.pate.costs.answers import rdp_gnmax
-from ogive.pate.costs.conversion import ORDERS, epsilon_of_rdp
-from ogive.pate.costs.cost import privacy_cost
+from ogive.pate.costs.answers import ORDERS, epsilon_of_rdp, logq_gnmax, rdp_gnmax
+from ogive.pate.costs.cost import gaussian_epsilon, gaussian_loss, privacy_cost
 from ogive.pate.costs.exact import rdp_exact
-from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss
-from ogive.pate.costs.losing import logq_gnmax
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
 HALVES = np.arange(4, 201) / 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.conversion import ORDERS
+from ogive.pate.costs.answers import ORDERS
 from ogive.pate.costs.threshold import check_tails, joint, rdp_threshold, sup_threshold
 
 

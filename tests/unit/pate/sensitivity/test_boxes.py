@@ -8,8 +8,7 @@ import pytest
 from helpers.small_votes import graph, least_excess, local_sensitivities, widened
 
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax, unit_of
+from ogive.pate.costs.answers import GnmaxBound, log_neighbour_bounds, logq_gnmax, unit_of
 from ogive.pate.costs.threshold import check_tails, joint
 from ogive.pate.sensitivity.local_sensitivity import Cells, Rivals, add_box_profiles, box_sensitivities
 from ogive.pate.sensitivity.smooth import smooth_cost

@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import log_neighbour_bounds
+from ogive.pate.costs.answers import GnmaxBound, log_neighbour_bounds
 from ogive.pate.sensitivity.local_sensitivity import check_c6, landmarks
 
 # sigma, order, classes, log q0, log q1, log B_U(q0), plateau

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.pate import InteractiveGNMax
-from ogive.pate.aggregators import BITS, check, expected_votes
-from ogive.pate.costs.losing import largest_excess
+from ogive.pate.aggregators import BITS, expected_votes, threshold_check
+from ogive.pate.costs.answers import largest_excess
 from ogive.pate.sensitivity import smooth
 
 AGGREGATOR = InteractiveGNMax(1, 0.5, 50, "1/2")
@@ -124,5 +124,5 @@ def test_the_excess_is_that_of_the_deployed_check():
     votes = np.array(histograms(teachers, 2))
     for count in (*NEARLY, *(4.5 + part * 2**-17 for part in range(-3, 4))):
         scores = np.repeat(expecting(count, teachers, 2)[None], len(votes), axis=0)
-        deployed = check(AGGREGATOR.threshold, AGGREGATOR.sigma_1, expected_votes(scores, teachers))
+        deployed = threshold_check(AGGREGATOR.threshold, AGGREGATOR.sigma_1, expected_votes(scores, teachers))
         assert (largest_excess(votes, scores) * 2**BITS).tolist() == deployed.heights(votes, BITS).tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph, widened
 
-from ogive.pate.costs.losing import logq_gnmax, unit_of
+from ogive.pate.costs.answers import logq_gnmax, unit_of
 from ogive.pate.sensitivity.local_sensitivity import Rivals, log_extremes, log_losing_row, sorted_votes
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.sensitivity.sanitized import (
+from ogive.pate.sensitivity.sanitize import (
     gnss_rdp,
     gnss_rdp_printed,
     limit_rdp,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph
 
-from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax
+from ogive.pate.costs.answers import log_neighbour_bounds, logq_gnmax
 
 SPECIFIED = [
     (-1, 40, 10, -1.0764016625, -0.9246844689),

@@ -9,8 +9,8 @@ from helpers.scope import size
 from scipy import stats
 
 from ogive.noise import KeyedSource
-from ogive.pate.sensitivity import sanitized
-from ogive.pate.sensitivity.sanitized import draw_normal, publish
+from ogive.pate.sensitivity import sanitize
+from ogive.pate.sensitivity.sanitize import draw_normal, publish
 
 
 def draws(count, seed):
@@ -34,7 +34,7 @@ def test_draws_have_digits_below_the_lattice():
 
 def test_the_law_between_lattice_points_is_linear(monkeypatch):
     """At a lattice of width 1/2 the density is seen to be the interpolated one; the smooth one is the control."""
-    monkeypatch.setattr(sanitized, "RESOLUTION_BITS", 1)
+    monkeypatch.setattr(sanitize, "RESOLUTION_BITS", 1)
     number = size(20_000, part=8_000)
     found = draws(number, 3)
     points = np.arange(-16, 17) / 2

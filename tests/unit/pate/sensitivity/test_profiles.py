@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph, least_excess, local_sensitivities, widened
 
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax, unit_of
+from ogive.pate.costs.answers import GnmaxBound, log_neighbour_bounds, logq_gnmax, unit_of
 from ogive.pate.sensitivity.local_sensitivity import (
     Rivals,
     algorithm_profiles,

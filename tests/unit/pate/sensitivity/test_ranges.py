@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph, least_excess, local_sensitivities, widened
 
-from ogive.pate.costs.answers import GnmaxBound
-from ogive.pate.costs.losing import logq_gnmax, unit_of
+from ogive.pate.costs.answers import GnmaxBound, logq_gnmax, unit_of
 from ogive.pate.sensitivity.local_sensitivity import Cells, Rivals, cell_sensitivities, landmarks, range_profiles
 
 # teachers, classes, sigma, order, variant; all but the first two fail a condition of Algorithms 3 to 5

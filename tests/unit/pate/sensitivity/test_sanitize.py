@@ -11,11 +11,10 @@ from helpers.scope import size
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
-from ogive.pate.costs.conversion import epsilon_of_rdp
+from ogive.pate.costs.answers import epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.sensitivity import sanitize as sanitizing
-from ogive.pate.sensitivity.sanitize import sanitize
-from ogive.pate.sensitivity.sanitized import SanitizedCost, gnss_rdp
+from ogive.pate.sensitivity.sanitize import SanitizedCost, gnss_rdp, sanitize
 from ogive.pate.sensitivity.smooth import smooth_cost
 
 CONFIDENT = ConfidentGNMax(40, 20, 8)

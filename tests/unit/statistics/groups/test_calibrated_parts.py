@@ -40,7 +40,7 @@ def parts(form):
 @pytest.mark.parametrize("number", range(3), ids=["subset", "groups", "groups of a subset"])
 def test_wide_groups_of_probabilities_stay_within_the_guarantee(number, privacy, form, table, monkeypatch):
     if not is_everything():
-        monkeypatch.setattr("ogive.statistics.calibration.simulated.TESTED", 299)
+        monkeypatch.setattr("ogive.statistics.calibration.sums.TESTED", 299)
     found = ogive.release(parts(form)[number], trust=Central(table), privacy=privacy)
     assert covers(privacy, found.provenance.price)
 

@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter, map_coordinates
 
 from ogive.core.arrays import Float32, Int64, UInt8
 from ogive.errors import DataError, ParameterError, plain
-from ogive.pate.arrays import read_array
+from ogive.pate.votes import read_array
 
 DIRECTIONS = 8
 STEP = 4

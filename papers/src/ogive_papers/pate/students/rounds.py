@@ -18,9 +18,8 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
-from ogive.pate.costs.conversion import epsilon_of_rdp
-from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp
+from ogive.pate.costs.answers import epsilon_of_rdp
+from ogive.pate.costs.cost import gaussian_epsilon, gaussian_loss, independent_rdp, privacy_cost
 from ogive.privacy import GaussianDP
 from ogive_papers.items import Numbers
 from ogive_papers.pate.prices import INDEPENDENT, JOINT, PAPER
