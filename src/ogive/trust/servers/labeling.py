@@ -48,6 +48,7 @@ from ogive.crypto.semi_honest import (
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError, UnsupportedError
 from ogive.noise.base import Law, NodeNoise
+from ogive.noise.laws import noise_bound
 from ogive.queries import LabelsQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED
 from ogive.trust.modulus import added, residues
