@@ -167,7 +167,6 @@ READ_FOR_PEOPLE = {
     ("HypothesisTest.__repr__", "type(self).__name__"),
     ("takes_options_of.decorate", "function.__name__"),
     ("HttpsCarrier.carry", "type(problem).__name__"),
-    ("Relay._carry", "type(problem).__name__"),
     ("Sender.send", "type(wrong).__name__"),
     ("Service.is_busy", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
