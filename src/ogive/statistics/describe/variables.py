@@ -21,7 +21,7 @@ from ogive.statistics.discovery import discovery
 from ogive.statistics.histogram.statistic import Histogram
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import unbiased
-from ogive.statistics.methods.together import Asked
+from ogive.statistics.methods.together import Weighted
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import Quantiles
 from ogive.statistics.sums.ask import ask_two_places
@@ -114,7 +114,7 @@ class Number:
             return _NO_BOUNDS
         return _widened(estimate) if estimate.beside is None else estimate.bounds
 
-    def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
+    def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Weighted[Any]]:
         """What is asked of it between these bounds, by the names of its parts."""
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
@@ -128,8 +128,8 @@ class Number:
         return _with_known(
             self,
             {
-                "mean": Asked(Fraction(1, 3), mean.questions),
-                "quantiles": Asked(Fraction(2, 3), quartiles.questions),
+                "mean": Weighted(Fraction(1, 3), mean.questions),
+                "quantiles": Weighted(Fraction(2, 3), quartiles.questions),
             },
         )
 
@@ -200,7 +200,7 @@ class Share:
             )
         self.asked()
 
-    def asked(self) -> dict[str, Asked[Any]]:
+    def asked(self) -> dict[str, Weighted[Any]]:
         """What is asked of it, by the names of its parts."""
         share = Proportion(
             self.column,
@@ -208,7 +208,7 @@ class Share:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"proportion": Asked(Fraction(1), share.questions)})
+        return _with_known(self, {"proportion": Weighted(Fraction(1), share.questions)})
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Categories:
         among(self.missing, f"missing values of {self.column}", LISTING_POLICIES)
         self.asked()
 
-    def asked(self) -> dict[str, Asked[Any]]:
+    def asked(self) -> dict[str, Weighted[Any]]:
         """What is asked of it, by the names of its parts."""
         histogram = Histogram(
             self.column,
@@ -249,7 +249,7 @@ class Categories:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"histogram": Asked(Fraction(1), histogram.questions)})
+        return _with_known(self, {"histogram": Weighted(Fraction(1), histogram.questions)})
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def _parts(variable: Variable, *own: str) -> tuple[str, ...]:
     return (*own, KNOWN) if variable.count_missing else own
 
 
-def _with_known(variable: Variable, asked: dict[str, Asked[Any]]) -> dict[str, Asked[Any]]:
+def _with_known(variable: Variable, asked: dict[str, Weighted[Any]]) -> dict[str, Weighted[Any]]:
     """What is asked of a variable, with how many records have a value where missing ones are counted."""
     if not variable.count_missing:
         return asked
@@ -300,10 +300,10 @@ def _with_known(variable: Variable, asked: dict[str, Asked[Any]]) -> dict[str, A
         )
     known = Known(variable.column, variable.confidence_level)
     own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in asked.items()}
-    return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions)}
+    return {**own, KNOWN: Weighted(SHARE_OF_KNOWN, known.questions)}
 
 
-def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:
+def weighted(asked: Weighted[Any], weight: Fraction) -> Weighted[Any]:
     """The same at a weight times as large."""
     return dataclasses.replace(asked, weight=asked.weight * weight)
 
