@@ -22,7 +22,7 @@ from ogive.queries import Answer
 from ogive.queries.aggregates import Counted, write
 from ogive.records import Records
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.together import Asked, ask_together, rehearse
+from ogive.statistics.methods.together import Weighted, ask_together, rehearse
 
 GRANTED = PureDP(3)
 PEOPLE = list(itertools.product(("a", "b"), (0, 1), (0, 1)))  # group, two values
@@ -114,7 +114,7 @@ def test_counted_missing_values_are_in_the_price_and_the_price_is_reached(adjace
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_different_statistics_of_the_same_records_cost_what_they_cost_together(adjacency):
-    asks = [Asked(Fraction(1, 3), Mean("u", (0, 1)).questions), Asked(Fraction(2, 3), Proportion("v").questions)]
+    asks = [Weighted(Fraction(1, 3), Mean("u", (0, 1)).questions), Weighted(Fraction(2, 3), Proportion("v").questions)]
     queries = rehearse(ask_together(asks, terms(adjacency)), terms(adjacency))
     price = price_of(queries, adjacency)
     assert price <= GRANTED.epsilon

@@ -157,9 +157,9 @@ def test_the_prediction_is_what_releases_show_and_auto_is_nearly_the_best(privac
 
 def test_predictions_are_kept_and_those_of_large_grids_made_on_smaller_ones():
     large = task(SMALL, 1000, size=1 << 20)
-    assert large.coarse.size == 4096
+    assert large.at_most().size == 4096
     assert len(predicted_errors("histogram", large).ks) == len(REFERENCES)
-    assert task(SMALL, 1000).coarse.size == 1024
+    assert task(SMALL, 1000).at_most().size == 1024
 
 
 def test_typical_errors_are_geometric_means():

@@ -18,7 +18,7 @@ SIZE = 2**15
 CODE = (
     "noise/*.py",
     "strategies/**/*.py",
-    "statistics/methods/unbiased.py",
+    "statistics/methods/choose.py",
     "strategies/isotonic.py",
     "papers/ecdf/releases.py",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -217,67 +217,50 @@ def check_merged(
     The name of a merged release is computed from its batches' names, so a batch that was struck from the list, or
     put on it, shows. This finds damage and careless edits; no file can prove that its numbers are true.
     """
-    reason = _contradiction(strategy, total, source, batches)
+    reason = next(_contradictions(strategy, total, source, batches), None)
     if reason is not None:
         raise DataError(f"this curve contradicts itself: {reason}")
 
 
-def _contradiction(
+def _contradictions(
     strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
-) -> str | None:
+) -> Iterator[str]:
+    """What is wrong; each check rests on those before it."""
+    parts = () if strategy is None else parts_of(strategy)
     if not batches:
-        merged = (strategy is not None and len(parts_of(strategy)) > 1) or (
-            source is not None and source.assumption.endswith(DISJOINT)
-        )
-        return "it was merged, but lacks the list of its batches" if merged else None
+        if len(parts) > 1 or (source is not None and source.assumption.endswith(DISJOINT)):
+            yield "it was merged, but lacks the list of its batches"
+        return
     if source is None:
-        return "it lists batches, but no release"
-    if strategy is not None and len(parts_of(strategy)) != len(batches):
-        return f"it lists {len(batches)} batches, and its strategy is that of {len(parts_of(strategy))}"
+        yield "it lists batches, but no release"
+        return
+    if strategy is not None and len(parts) != len(batches):
+        yield f"it lists {len(batches)} batches, and its strategy is that of {len(parts)}"
     if source.release_id != merged_name(batches, getattr(strategy, "weights", None)):
-        return "the name of its release does not belong to its batches"
+        yield "the name of its release does not belong to its batches"
     names = [batch.name for batch in batches if batch.name is not None]
     if len(set(names)) < len(names):
-        return "two of its batches have one name"
+        yield "two of its batches have one name"
     if find_overlap(batches) is not None:
-        return "one account paid for two of its batches, and not as two parts"
-    return (
-        _wrong_totals(total, source, batches)
-        or _wrong_guarantee(source, batches)
-        or _wrong_price(strategy, source, batches)
-    )
-
-
-def _wrong_totals(total: int | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
+        yield "one account paid for two of its batches, and not as two parts"
     totals = [batch.total for batch in batches if batch.total is not None]
     if len(totals) != (0 if total is None else len(batches)):
-        return "the number of records is public in some places only"
+        yield "the number of records is public in some places only"
     if total is not None and sum(totals) != total:
-        return f"the records of its batches add up to {sum(totals)}, not to {total}"
+        yield f"the records of its batches add up to {sum(totals)}, not to {total}"
     if source.total != total:
-        return "its provenance has another number of records"
+        yield "its provenance has another number of records"
     if any(batch.total is not None and batch.records != batch.total for batch in batches):
-        return "a batch has two numbers of records"
-    return None
-
-
-def _wrong_guarantee(source: Provenance, batches: Sequence[Batch]) -> str | None:
+        yield "a batch has two numbers of records"
     for batch in batches:
         if (batch.privacy is None) is source.private:
-            return "it is partly private and partly exact"
+            yield "it is partly private and partly exact"
         if source.privacy is not None and batch.privacy is not None and not _within(source.privacy, batch.privacy):
-            return f"a batch has {batch.privacy}, which is more than the {source.privacy} of all"
-    return None
-
-
-def _wrong_price(strategy: Strategy | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
-    if strategy is None:
-        return None
-    for part, batch in zip(parts_of(strategy), batches, strict=True):
+            yield f"a batch has {batch.privacy}, which is more than the {source.privacy} of all"
+    for part, batch in zip(parts, batches, strict=strategy is not None):
         loss = loss_of(part, source.adjacency, source.max_rows_per_person)
         if batch.privacy is not None and not covers(batch.privacy, loss):
-            return f"the noise of the batch {batch.words} costs {loss}, more than its {batch.privacy}"
-    return None
+            yield f"the noise of the batch {batch.words} costs {loss}, more than its {batch.privacy}"
 
 
 def _within(granted: Privacy, part: Privacy) -> bool:

@@ -35,7 +35,15 @@ from ogive.statistics.describe.variables import (
 from ogive.statistics.groups.statistic import ask_found, check_conditions, check_open, stated
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.together import Asked, Divided, Groups, Procedure, ask_parts, ask_together, check_served
+from ogive.statistics.methods.together import (
+    Divided,
+    Groups,
+    Procedure,
+    Weighted,
+    ask_parts,
+    ask_together,
+    check_served,
+)
 from ogive.statistics.sums.lattice import Lattice
 
 _MOST_LISTED = 12
@@ -346,15 +354,15 @@ class Describe:
         def ask_all(shared: Terms) -> Procedure[list[Estimate]]:
             return self._ask_all(result, shared, divided)
 
-        def find(variable: Number) -> Asked[Any]:
+        def find(variable: Number) -> Weighted[Any]:
             def ask(shared: Terms) -> Procedure[BoundsEstimate]:
                 result[variable.column] = yield from variable.finding(self.search).questions(shared)
                 return result[variable.column]
 
-            return Asked(self._weight(variable) * SHARE_OF_BOUNDS[self.search], ask)
+            return Weighted(self._weight(variable) * SHARE_OF_BOUNDS[self.search], ask)
 
         rest = sum((self._rest(each) for each in self.variables), Fraction(0))
-        *bounds, estimates = yield from ask_together([*map(find, finding), Asked(rest, ask_all)], terms)
+        *bounds, estimates = yield from ask_together([*map(find, finding), Weighted(rest, ask_all)], terms)
         return DescribeEstimate(
             variables=self.variables,
             by=self.by,

@@ -21,7 +21,7 @@ from ogive.statistics.discovery import discovery
 from ogive.statistics.histogram.statistic import Histogram
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import unbiased
-from ogive.statistics.methods.together import Asked
+from ogive.statistics.methods.together import Weighted
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import Quantiles
 from ogive.statistics.sums.estimate import ProportionEstimate
@@ -113,7 +113,7 @@ class Number:
             return _NO_BOUNDS
         return _widened(estimate) if estimate.beside is None else estimate.bounds
 
-    def questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
+    def questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Weighted[Any]]:
         """What is asked of it between these bounds, by the names of its parts."""
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
@@ -127,8 +127,8 @@ class Number:
         return _with_known(
             self,
             {
-                "mean": Asked(Fraction(1, 3), mean.questions),
-                "quantiles": Asked(Fraction(2, 3), quartiles.questions),
+                "mean": Weighted(Fraction(1, 3), mean.questions),
+                "quantiles": Weighted(Fraction(2, 3), quartiles.questions),
             },
         )
 
@@ -199,7 +199,7 @@ class Share:
             )
         self.questions()
 
-    def questions(self) -> dict[str, Asked[Any]]:
+    def questions(self) -> dict[str, Weighted[Any]]:
         """What is asked of it, by the names of its parts."""
         share = Proportion(
             self.column,
@@ -207,7 +207,7 @@ class Share:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"proportion": Asked(Fraction(1), share.questions)})
+        return _with_known(self, {"proportion": Weighted(Fraction(1), share.questions)})
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Categories:
         among(self.missing, f"missing values of {self.column}", LISTING_POLICIES)
         self.questions()
 
-    def questions(self) -> dict[str, Asked[Any]]:
+    def questions(self) -> dict[str, Weighted[Any]]:
         """What is asked of it, by the names of its parts."""
         histogram = Histogram(
             self.column,
@@ -248,7 +248,7 @@ class Categories:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"histogram": Asked(Fraction(1), histogram.questions)})
+        return _with_known(self, {"histogram": Weighted(Fraction(1), histogram.questions)})
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ def _parts(variable: Variable, *own: str) -> tuple[str, ...]:
     return (*own, KNOWN) if variable.count_missing else own
 
 
-def _with_known(variable: Variable, questions: dict[str, Asked[Any]]) -> dict[str, Asked[Any]]:
+def _with_known(variable: Variable, questions: dict[str, Weighted[Any]]) -> dict[str, Weighted[Any]]:
     """What is asked of a variable, with how many records have a value where missing ones are counted."""
     if not variable.count_missing:
         return questions
@@ -299,10 +299,10 @@ def _with_known(variable: Variable, questions: dict[str, Asked[Any]]) -> dict[st
         )
     known = Known(variable.column, variable.confidence_level)
     own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in questions.items()}
-    return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions)}
+    return {**own, KNOWN: Weighted(SHARE_OF_KNOWN, known.questions)}
 
 
-def weighted(question: Asked[Any], weight: Fraction) -> Asked[Any]:
+def weighted(question: Weighted[Any], weight: Fraction) -> Weighted[Any]:
     """The same at a weight times as large."""
     return dataclasses.replace(question, weight=question.weight * weight)
 

@@ -69,7 +69,7 @@ _RECORDS = 16
 
 
 @dataclass(frozen=True)
-class Asked(Generic[FoundT]):
+class Weighted(Generic[FoundT]):
     """One of several procedures.
 
     Fields:
@@ -81,7 +81,7 @@ class Asked(Generic[FoundT]):
     ask: Callable[[Terms], Procedure[FoundT]]
 
 
-def ask_together(procedures: Sequence[Asked[Any]], terms: Terms) -> Procedure[list[Any]]:
+def ask_together(procedures: Sequence[Weighted[Any]], terms: Terms) -> Procedure[list[Any]]:
     """Run procedures one after the other, each within its share of a guarantee.
 
     A later procedure may look at what an earlier one found, but the price of what it asks must not depend on it.
@@ -133,7 +133,7 @@ def check_served(procedure: Procedure[Any], terms: Terms) -> None:
     terms.announce(total_loss(list(losses.values())))
 
 
-def _shared(procedures: Sequence[Asked[Any]], terms: Terms) -> list[Terms]:
+def _shared(procedures: Sequence[Weighted[Any]], terms: Terms) -> list[Terms]:
     """The terms of each procedure, with its exact share of a pure or concentrated guarantee."""
     whole = sum((each.weight for each in procedures), Fraction(0))
     return [
@@ -152,7 +152,7 @@ def share_of(privacy: Privacy, share: Fraction) -> Privacy:
     raise AssertionError("an (epsilon, delta) guarantee is divided as one of another type")
 
 
-def _of_one_type(procedures: Sequence[Asked[Any]], terms: Terms) -> Terms:
+def _of_one_type(procedures: Sequence[Weighted[Any]], terms: Terms) -> Terms:
     """The terms with the pure or the concentrated guarantee that implies theirs, whichever needs less noise."""
     assert isinstance(terms.privacy, ApproxDP)
     results: list[tuple[float, Terms]] = []

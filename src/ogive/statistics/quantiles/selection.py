@@ -31,7 +31,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.methods.base import CurveTask, curve_from, interval_band, mean_variance
 from ogive.statistics.methods.choose import unbiased
-from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
+from ogive.statistics.methods.together import Procedure, Weighted, ask_together, check_served
 
 # --- Single quantiles and their intervals by selections
 #
@@ -115,8 +115,8 @@ def select_quantiles(
         for side, outermost in ((-1, 0), (1, 1))
         if score.probability != outermost
     ]
-    procedures: list[Asked[Any]] = [Asked(POINT, partial(point, number)) for number in range(len(scores))]
-    procedures += [Asked(END, partial(end, number, side)) for number, side in ends]
+    procedures: list[Weighted[Any]] = [Weighted(POINT, partial(point, number)) for number in range(len(scores))]
+    procedures += [Weighted(END, partial(end, number, side)) for number, side in ends]
     tried = dataclasses.replace(terms, simulations=0)
     check_served(ask_together(procedures, tried), tried)
     answers = yield from ask_together(procedures, terms)
@@ -224,9 +224,9 @@ def select_jointly(
     def ends(shared: Terms) -> Procedure[tuple[list[int], list[int]]]:
         return (yield from _ends(binning, shares, confidence_level, shared))
 
-    procedures: list[Asked[Any]] = [Asked(1 - interval_share, points)]
+    procedures: list[Weighted[Any]] = [Weighted(1 - interval_share, points)]
     if interval_share:
-        procedures.append(Asked(interval_share, ends))
+        procedures.append(Weighted(interval_share, ends))
     tried = dataclasses.replace(terms, simulations=0)
     check_served(ask_together(procedures, tried), tried)
     answers = yield from ask_together(procedures, terms)
