@@ -34,7 +34,7 @@ from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
 from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError, quoted
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 # --- Records per value of a column of which nobody has listed the values
 #

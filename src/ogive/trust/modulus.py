@@ -15,7 +15,7 @@ import numpy as np
 
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise.base import Law
-from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.discrete import DiscreteLaplace
 from ogive.noise.laws import share_of
 from ogive.queries import LinearQuery
 

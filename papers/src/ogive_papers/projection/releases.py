@@ -42,7 +42,6 @@ CODE = (
     "accounting/*.py",
     "queries/*.py",
     "releasing/release.py",
-    "strategies/isotonic.py",
     "statistics/**/*.py",
     "strategies/**/*.py",
     "strategies/projection/*.npz",

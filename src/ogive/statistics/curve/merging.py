@@ -18,9 +18,9 @@ from ogive.provenance import CLEAR
 from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.batches import MOST_BATCHES, Batch, find_overlap, merged_provenance
 from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.composed import SummedApproximations, SummedStrategies, unlike
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.smoothing import smooth_sum
-from ogive.strategies.summed import SummedApproximations, SummedStrategies, unlike
 
 _OPTIONS = ("basis", "degree", "noise", "constants", "groups")
 _NEAR_ONE = Fraction(1, 10**9)

@@ -29,8 +29,8 @@ from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.sums.measured import Measured
 from ogive.strategies.base import LOUD
+from ogive.strategies.composed import SummedStrategies
 from ogive.strategies.smoothing import smooth_sum
-from ogive.strategies.summed import SummedStrategies
 
 # --- All records together: sums over the groups
 #

@@ -32,7 +32,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 # --- Public shapes of data

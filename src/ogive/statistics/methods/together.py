@@ -60,7 +60,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.reports import class_sums
 from ogive.statistics.methods.unbiased import mean_variance
-from ogive.strategies.summed import largest_loss
+from ogive.strategies.composed import largest_loss
 
 FoundT = TypeVar("FoundT")
 Procedure = Generator[Query, Answer, FoundT]

@@ -39,7 +39,7 @@ from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, band_ends, simulate_maxima, upper_quantile
 from ogive.strategies import Approximating
-from ogive.strategies.summed import SummedApproximations
+from ogive.strategies.composed import SummedApproximations
 
 # --- The smallest and the largest curve, by linear programming
 #

@@ -30,7 +30,7 @@ from ogive.statistics.curve.bands.simultaneous import (
 )
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.people import SHARE_ROUNDING
+from ogive.strategies.composed import SHARE_ROUNDING
 
 # --- A band for the population that is narrow in the tails
 #
