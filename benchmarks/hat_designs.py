@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
-from ogive.strategies.hat_passes import HatSolver
+from ogive.strategies.hats import HatSolver
 
 SAMPLES = 512
 WORTH = 2e-4

@@ -22,10 +22,10 @@ from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.strategies import (
     Strategy,
     balanced_roots,
-    convolution,
     design_ring,
     design_square_root,
     design_symmetric_root,
+    square_root,
 )
 
 HALF = ZeroConcentratedDP("0.5")
@@ -37,9 +37,9 @@ DESIGNS = (
 )
 KEPT = [
     value
-    for module in (balanced_roots, convolution)
+    for module in (balanced_roots, square_root)
     for value in vars(module).values()
-    if hasattr(value, "cache_clear") and value is not convolution._tables
+    if hasattr(value, "cache_clear") and value is not square_root._tables
 ]
 """What is kept of earlier designs."""
 

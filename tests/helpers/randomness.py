@@ -27,7 +27,7 @@ _REPLACED = {
     "ogive.ledger.entries": ("secrets", ("token_bytes",)),
     "ogive.ledger.ledger": ("secrets", ("token_bytes", "token_hex")),
     "ogive.ledger.mark": ("secrets", ("token_bytes",)),
-    "ogive.local.randomizer": ("os", ("urandom",)),
+    "ogive.local.description": ("os", ("urandom",)),
     "ogive.local.collection": ("secrets", ("token_bytes",)),
 }
 """Modules, and the functions of a module of Python's by which each draws."""

@@ -40,9 +40,9 @@ ogive.ecdf(values, bounds=(0, 100), bins=100, privacy=ogive.PureDP({epsilon}))
 COMPILING = """
 import numpy as np
 from ogive.core import compiling
-from ogive.strategies import isotonic
+from ogive.strategies import shrinkage
 compiling.PLAIN_STEPS = 0
-isotonic._outstanding(np.arange(64.0), 1.0, 2.0)
+shrinkage._outstanding(np.arange(64.0), 1.0, 2.0)
 """
 COMMAND = "from ogive.cli import main\nassert main({arguments!r}) == 0"
 

@@ -68,13 +68,12 @@ INNER = {
         """,
     "strategies": """
         smoothing
-        fitted
-        summed reported people
+        composed reported hats_smoothed
         hats
-        path tree square_root balanced_roots projection counts hat_passes
-        convolution
+        path tree balanced_roots projection counts
+        square_root
         base
-        density isotonic path_smoothed
+        density shrinkage path_smoothed
         """,
     "trust": """
         servers

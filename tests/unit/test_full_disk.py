@@ -18,8 +18,8 @@ from ogive.core.files import write_atomically
 from ogive.errors import OgiveError, ParameterError, RefusalError
 from ogive.ledger import Ledger
 from ogive.noise import KeyedSource
-from ogive.noise.discrete_laplace import DiscreteLaplace
-from ogive.noise.stored import StoredNodes
+from ogive.noise.discrete import DiscreteLaplace
+from ogive.noise.source import StoredNodes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.trust.servers.clients import Shelf
 

@@ -14,10 +14,9 @@ from ogive.core import compiling
 from ogive.crypto.comparison.keys import GROUPS, KeyShape
 from ogive.crypto.field import P
 from ogive.noise.base import round_up_scale, split_scale
-from ogive.noise.discrete_gaussian import DiscreteGaussian
-from ogive.noise.discrete_laplace import DiscreteLaplace, Geometric, Polya
-from ogive.strategies import convolution
-from ogive.strategies import hat_passes as passes
+from ogive.noise.discrete import DiscreteGaussian, DiscreteLaplace, Geometric, Polya
+from ogive.strategies import hats as passes
+from ogive.strategies import square_root
 from ogive.strategies import tree as strategy
 from ogive.strategies.tree import as_arrays as tree_arrays
 
@@ -71,7 +70,7 @@ def polya_draws(rng):
 def hats(rng):
     size = int(rng.integers(1, 300))
     spacings = tuple(int(2**power) for power in sorted(rng.choice(8, int(rng.integers(1, 4)), replace=False)))
-    return size, *passes.as_arrays(size, spacings)
+    return size, np.array(spacings, dtype=np.int64), passes.hat_sizes(size, spacings)
 
 
 def hat_noise(rng, spacings):
@@ -222,8 +221,8 @@ def blocks(rng):
 
 def residues(rng):
     which = int(rng.integers(0, 2))
-    prime, length = convolution.PRIMES[which][0], 1 << int(rng.integers(1, 10))
-    return rng.integers(0, prime, length).astype(np.uint64), *convolution._tables(length, which), prime
+    prime, length = square_root.PRIMES[which][0], 1 << int(rng.integers(1, 10))
+    return rng.integers(0, prime, length).astype(np.uint64), *square_root._tables(length, which), prime
 
 
 def factors(rng):
@@ -232,7 +231,7 @@ def factors(rng):
 
 
 def two_residues(rng):
-    (p, _), (q, _) = convolution.PRIMES
+    (p, _), (q, _) = square_root.PRIMES
     length = 1 << int(rng.integers(1, 10))
     first, second = (rng.integers(0, prime, length).astype(np.uint64) for prime in (p, q))
     inverses = np.array([pow(length, -1, p), pow(length, -1, q), pow(p, -1, q)], np.uint64)
@@ -282,35 +281,35 @@ CASES = {
     "crypto.comparison.keys.correct_level": key_level,
     "crypto.comparison.keys.flip_high": high_words,
     "crypto.tables._absorb": expanded,
-    "noise.discrete_laplace._fill_laplace": scales(DiscreteLaplace),
-    "noise.discrete_laplace._fill_geometric": scales(Geometric),
-    "noise.discrete_gaussian._fill": scales(DiscreteGaussian),
+    "noise.discrete._fill_laplace": scales(DiscreteLaplace),
+    "noise.discrete._fill_geometric": scales(Geometric),
+    "noise.discrete._fill_gaussian": scales(DiscreteGaussian),
     "noise.source._encode_blocks": node_blocks,
-    "noise.discrete_laplace._fill_shares": polya_draws,
-    "noise.skellam._fill": poisson,
+    "noise.discrete._fill_shares": polya_draws,
+    "noise.laws._fill_skellam": poisson,
     "records.contributions._place": thresholds,
     "records.contributions.add_amounts": amounts,
     "records.contributions.add_cells": cells,
     "records.contributions.fixed_point": probabilities,
     "records.contributions.in_class": in_classes,
-    "strategies.isotonic.pool": curve,
-    "strategies.isotonic._outstanding": outstanding,
-    "strategies.isotonic._shrink_blocks": blocks,
-    "strategies.isotonic.decompose": signal,
-    "strategies.isotonic.recompose": signal,
-    "strategies.hat_passes.factorize": factorized,
-    "strategies.hat_passes.hat_spread": spread,
-    "strategies.hat_passes.hat_sums": hat_counts,
-    "strategies.hat_passes.prefix_variance_at": variances_at,
-    "strategies.hat_passes.solve": solved,
-    "strategies.hat_passes._correct": corrected,
-    "strategies.hat_passes._fill_quartics": quartics,
-    "strategies.hat_passes._pieces": lambda rng: hats(rng)[:2],
+    "strategies.smoothing.pool": curve,
+    "strategies.shrinkage._outstanding": outstanding,
+    "strategies.shrinkage._shrink_blocks": blocks,
+    "strategies.shrinkage.decompose": signal,
+    "strategies.shrinkage.recompose": signal,
+    "strategies.hats.factorize": factorized,
+    "strategies.hats.hat_spread": spread,
+    "strategies.hats.hat_sums": hat_counts,
+    "strategies.hats.prefix_variance_at": variances_at,
+    "strategies.hats.solve": solved,
+    "strategies.hats._correct": corrected,
+    "strategies.hats._fill_quartics": quartics,
+    "strategies.hats._pieces": lambda rng: hats(rng)[:2],
     "strategies.projection.features._largest": features,
-    "strategies.convolution._backward": residues,
-    "strategies.convolution._combine": two_residues,
-    "strategies.convolution._forward": residues,
-    "strategies.convolution._multiply": factors,
+    "strategies.square_root._backward": residues,
+    "strategies.square_root._combine": two_residues,
+    "strategies.square_root._forward": residues,
+    "strategies.square_root._multiply": factors,
     "strategies.tree._chain_means": chain_means,
     "strategies.tree._chains": lambda rng: (int(rng.integers(1, 9)), int(rng.integers(1, 3)), 100),
     "strategies.tree._optimize": shares,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ogive
 from ogive.privacy import Adjacency, PureDP
 from ogive.strategies import Strategy, design_hats, design_path, design_tree
-from ogive.strategies.isotonic import NEIGHBORS, _outstanding, decompose, depth, noise_energy, recompose, shrink
+from ogive.strategies.shrinkage import NEIGHBORS, _outstanding, decompose, depth, noise_energy, recompose, shrink
 from ogive.strategies.smoothing import smooth
 
 NOTABLY_WORSE = 1.08

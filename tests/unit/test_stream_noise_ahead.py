@@ -19,8 +19,7 @@ from ogive.errors import ParameterError, RefusalError, ScaleError
 from ogive.ledger import Ledger
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.strategies.hat_passes import as_arrays, hat_sums
-from ogive.strategies.hats import LeastSquaresHats, design_hats
+from ogive.strategies.hats import LeastSquaresHats, design_hats, hat_sizes, hat_sums
 from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
 from ogive.streams.ahead import MAX_STEPS, HatTotals, PowerTotals, factor, published, split
@@ -93,7 +92,7 @@ def test_what_hats_publish_is_a_function_of_the_noisy_measurements_alone(size, s
     """Whatever was measured, exact values and noise with the same sums publish the same bits."""
     draw = np.random.default_rng(size)
     engine = small_hats(size, spacings, [3, *(100 * spacing for spacing in spacings)])
-    arrays = as_arrays(size, spacings)
+    arrays = np.array(spacings, dtype=np.int64), hat_sizes(size, spacings)
     for _ in range(20):
         one, other = draw.integers(-50, 50, (2, size))
         bins, hats = draw.integers(-1000, 1000, size), draw.integers(-9999, 9999, int(arrays[1].sum()))
@@ -146,7 +145,7 @@ def test_probabilities_of_transcripts_that_react_are_within_the_price_of_hats(ch
 def test_noise_moved_by_the_price_hides_a_change_of_a_stream_that_reacts(change):
     size, spacings = 12, (2, 5)
     engine = small_hats(size, spacings, [4, 30, 70])
-    arrays = as_arrays(size, spacings)
+    arrays = np.array(spacings, dtype=np.int64), hat_sizes(size, spacings)
     draw = np.random.default_rng(7)
     costs = set()
     for changed in range(size):

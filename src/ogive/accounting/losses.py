@@ -229,16 +229,16 @@ def filled(target: ApproxDP, loss: GaussianDP) -> GaussianDP:
     It is the total of several measurements of one kind.
     """
 
-    def kept(times: Fraction) -> bool:
+    def holds(times: Fraction) -> bool:
         return times * loss.distance < 1 and delta_of_gaussian(_times(loss, times), target.epsilon) <= target.delta
 
     low, high = Fraction(1), Fraction(2)
-    while kept(high):
+    while holds(high):
         low, high = high, 2 * high
-    low, _ = halved(kept, low, high, 60)
+    low, _ = halved(holds, low, high, 60)
     # a whole number of measurements is not to be missed by a rounding error
     rounded = [rounded_down(low * (1 + Fraction(1, 10**12))), rounded_down(low)]
-    return _times(loss, next((times for times in rounded if times >= 1 and kept(times)), Fraction(1)))
+    return _times(loss, next((times for times in rounded if times >= 1 and holds(times)), Fraction(1)))
 
 
 def _times(loss: GaussianDP, times: Fraction) -> GaussianDP:
@@ -281,11 +281,11 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
         ParameterError: the integers are scaled too little: their distance uses up delta.
     """
     first = gaussian_mu(target.epsilon, target.delta)
-    # at the larger mu sigma is smaller and the distance larger, so what is kept aside suffices
+    # at the larger mu sigma is smaller and the distance larger, so what is reserved suffices
     distance = integers * DISTANCE / Fraction(per_unit / first) ** 2
-    kept = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
-    if kept * 2 < target.delta:
-        return gaussian_mu(target.epsilon, target.delta - kept)
+    reserved = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
+    if reserved * 2 < target.delta:
+        return gaussian_mu(target.epsilon, target.delta - reserved)
     result = largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
     if 2 * result < gaussian_mu(min(target.epsilon, Fraction(1)), target.delta):
         raise ParameterError("the integers are scaled too little for this delta; use more fractional bits")
@@ -295,15 +295,15 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
 def largest_mu(target: ApproxDP, distance: Fraction) -> float:
     """The largest mu that the target covers, where mu squared brings so much distance each; rounded down, 0 if none."""
 
-    def kept(mu: float) -> bool:
+    def holds(mu: float) -> bool:
         squared = Fraction(mu) ** 2
         loss = GaussianDP(squared, squared * distance) if squared * distance < 1 else None
         return loss is not None and delta_of_gaussian(loss, target.epsilon) <= target.delta
 
     most = gaussian_mu(target.epsilon, target.delta)
-    if kept(most):
+    if holds(most):
         return most
-    return halved(kept, 0.0, most, 60)[0] * (1 - 1e-9)  # so that noise that is rounded up still fits
+    return halved(holds, 0.0, most, 60)[0] * (1 - 1e-9)  # so that noise that is rounded up still fits
 
 
 def discrete_loss(sensitivity_squared: Fraction, sigma: Fraction, integers: int) -> GaussianDP:
@@ -371,13 +371,13 @@ def gaussian_rho(target: ApproxDP) -> ZeroConcentratedDP:
     """
     epsilon, delta = target.epsilon, target.delta
 
-    def kept(rho: float) -> bool:
+    def holds(rho: float) -> bool:
         return rho > 0 and delta_of(ZeroConcentratedDP(rho), epsilon) <= delta
 
     high = float(epsilon) + 1.0
-    while kept(high):
+    while holds(high):
         high *= 2
-    low, _ = halved(kept, 0.0, high, 100)
+    low, _ = halved(holds, 0.0, high, 100)
     if low == 0.0:
         raise ParameterError(f"no zCDP guarantee implies {target}; use a larger epsilon or delta")
     return ZeroConcentratedDP(Fraction(low * (1 - ROOM)))

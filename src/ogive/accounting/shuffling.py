@@ -108,13 +108,13 @@ def shuffled_delta(reports: int, epsilon: Rational, shuffled: Rational) -> float
         ParameterError: an argument is out of range.
     """
     own, _ = _checked(reports, epsilon, Fraction(1, 2))
-    asked = exact(shuffled, "shuffled")
-    if asked < 0:
+    stated = exact(shuffled, "shuffled")
+    if stated < 0:
         raise ParameterError(f"`shuffled` must be at least 0, got {shuffled}")
     clones = _clones(reports, float(own), float(_LEAST_DELTA))
-    if asked >= own:
+    if stated >= own:
         return 0.0
-    return min(1.0, _delta(clones, float(own), float(own - asked)) * (1 + _ROOM))
+    return min(1.0, _delta(clones, float(own), float(own - stated)) * (1 + _ROOM))
 
 
 def shuffled_epsilon_bound(reports: int, epsilon: Rational, delta: Rational) -> Fraction:

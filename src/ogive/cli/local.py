@@ -330,7 +330,7 @@ def randomize(
         public_columns: Columns that may be sent as they are; with --limit-epsilon and without this option there are
             none.
     """
-    from ogive.local.randomizer import Randomizer
+    from ogive.local.description import Randomizer
 
     if first is not None and number_column is not None:
         raise ParameterError("give either --first or --number-column, not both")

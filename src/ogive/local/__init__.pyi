@@ -6,13 +6,13 @@ from .collection import divide as divide
 from .collection import map_on_spark as map_on_spark
 from .collection import merge_parts as merge_parts
 from .description import Description as Description
+from .description import OwnerSource as OwnerSource
+from .description import Randomizer as Randomizer
 from .oracles import HaarOracle as HaarOracle
 from .oracles import PublicClasses as PublicClasses
 from .oracles import RandomizedResponse as RandomizedResponse
 from .oracles import UnaryOracle as UnaryOracle
 from .oracles import oracle_from_dict as oracle_from_dict
-from .randomizer import OwnerSource as OwnerSource
-from .randomizer import Randomizer as Randomizer
 from .simulation import simulate as simulate
 from .tree import TreeOracle as TreeOracle
 from .tree import design_tree as design_tree

@@ -115,23 +115,23 @@ def add_hadamard(
 ) -> None:
     """As `add_single`, where no level is unary, so that a payload is one number: nothing here has to guess a branch."""
     width = payloads.shape[1]
-    starts, kept = table[_STARTS].copy(), np.empty(bounds.size - 1, dtype=np.bool_)
+    starts, tallied = table[_STARTS].copy(), np.empty(bounds.size - 1, dtype=np.bool_)
     shifts = np.empty(bounds.size - 1, dtype=np.uint64)
     result = np.zeros(bounds.size - 1, dtype=np.int64)
     for level in range(shifts.size):
         shifts[level] = np.uint64(table[_EXPONENTS, level] + 1)
-        kept[level] = table[_TALLIES, level] != 0
+        tallied[level] = table[_TALLIES, level] != 0
     for row in range(payloads.shape[0]):
-        asked = np.uint64(level_of(numbers[row], bounds, key, even))
+        own = np.uint64(level_of(numbers[row], bounds, key, even))
         value = np.uint64(0)
         for place in range(width):
             value |= np.uint64(payloads[row, place]) << np.uint64(8 * place)
-        fine = value >> shifts[asked] == np.uint64(0)
+        fine = value >> shifts[own] == np.uint64(0)
         good[row] = fine
         if fine:
-            result[asked] += 1
-            if kept[asked]:
-                sums[np.uint64(starts[asked]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
+            result[own] += 1
+            if tallied[own]:
+                sums[np.uint64(starts[own]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
     sums[counts:] += result
 
 
@@ -197,7 +197,7 @@ def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any
 
 # --- Which reports count, compiled: header, range and the bitmap of participants that were heard
 
-FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
+FOREIGN, OUT_OF_RANGE, ACCEPTED, REPEATED = range(4)
 """What a report is by its header alone; one that repeats a number of the same chunk may still count."""
 
 
@@ -207,7 +207,7 @@ def sift(
 ) -> Any:
     """Take the first report of every participant that was not heard, and mark them as heard.
 
-    Filled are `numbers` and `payloads` of those that are taken, and the places of reports whose participant was heard,
+    Filled are `numbers` and `payloads` of those accepted, and the places of reports whose participant was heard,
     `repeated`; all have a row for each report.
     """
     counts = np.zeros(4, dtype=np.int64)
@@ -230,11 +230,11 @@ def sift(
             counts[REPEATED] += 1
             continue
         heard[number >> 3] |= bit
-        taken = counts[KEPT]
-        numbers[taken] = number
+        accepted = counts[ACCEPTED]
+        numbers[accepted] = number
         for place in range(payloads.shape[1]):
-            payloads[taken, place] = reports[row, HEADER_BYTES + place]
-        counts[KEPT] += 1
+            payloads[accepted, place] = reports[row, HEADER_BYTES + place]
+        counts[ACCEPTED] += 1
     return counts
 
 
@@ -247,20 +247,20 @@ def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
 
 
 @njit(nogil=True)
-def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
-    """Mark participants as heard by their first well-formed report, in order; `taken` is filled with what counts."""
+def claim(heard: UInt8, numbers: Int64, good: Bool, counted: Bool) -> Any:
+    """Mark participants as heard by their first well-formed report, in order; `counted` is filled with what counts."""
     duplicate, malformed = 0, 0
     for row in range(numbers.size):
         bit = np.uint8(1 << (numbers[row] & 7))
         place = numbers[row] >> 3
-        taken[row] = False
+        counted[row] = False
         if heard[place] & bit:
             duplicate += 1
         elif not good[row]:
             malformed += 1
         else:
             heard[place] |= bit
-            taken[row] = True
+            counted[row] = True
     return duplicate, malformed
 
 

@@ -255,10 +255,10 @@ def keep_threshold(epsilon: Fraction, size: int) -> int:
     With chance c of keeping, one symbol is 1 + size * c / (1 - c) times as likely as another.
     """
     excess = exp_below(epsilon) - 1
-    kept = int(WORD * excess / (size + excess))
-    if kept < 1:
+    chance = int(WORD * excess / (size + excess))
+    if chance < 1:
         raise ParameterError(f"epsilon is too small for {size} symbols; use a larger one, or fewer symbols")
-    return kept
+    return chance
 
 
 def bernoulli(source: RandomWords, count: int, threshold: int) -> Bool:

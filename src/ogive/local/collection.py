@@ -17,8 +17,8 @@ from ogive.core.checks import whole
 from ogive.core.files import Stamp, check_unchanged, one_each, stamp_of, write_atomically
 from ogive.errors import ParameterError, PeerError, plain
 from ogive.local.aggregation import (
+    ACCEPTED,
     FOREIGN,
-    KEPT,
     OUT_OF_RANGE,
     REPEATED,
     claim,
@@ -360,15 +360,15 @@ class Collection:
         repeated = np.empty(len(reports), dtype=np.int64)
         tag = np.frombuffer(self.description.tag, np.uint8)
         result = sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
-        taken = int(result[KEPT])
+        count = int(result[ACCEPTED])
         again = reports[repeated[: result[REPEATED]]]
-        good = oracle.add(self._sums, numbers[:taken], payloads[:taken])
+        good = oracle.add(self._sums, numbers[:count], payloads[:count])
         counts = Counts(foreign=int(result[FOREIGN]), malformed=int(result[OUT_OF_RANGE]))
         if bool(good.all()):
-            return counts + Counts(accepted=taken, duplicate=len(again))
+            return counts + Counts(accepted=count, duplicate=len(again))
         accepted = int(good.sum())
-        forget(self._heard, numbers[:taken], good)
-        counts += Counts(accepted=accepted, malformed=taken - accepted)
+        forget(self._heard, numbers[:count], good)
+        counts += Counts(accepted=accepted, malformed=count - accepted)
         return counts + self._add_repeated(again)
 
     def _add_repeated(self, reports: UInt8) -> Counts:
@@ -377,10 +377,10 @@ class Collection:
         numbers = read_numbers(reports)
         payloads = np.ascontiguousarray(reports[:, HEADER_BYTES:])
         good = oracle.add(np.zeros_like(self._sums), numbers, payloads)
-        taken = np.empty(len(reports), dtype=np.bool_)
-        duplicate, malformed = claim(self._heard, numbers, good, taken)
-        assert bool(oracle.add(self._sums, numbers[taken], payloads[taken]).all())
-        return Counts(int(taken.sum()), int(duplicate), int(malformed))
+        counted = np.empty(len(reports), dtype=np.bool_)
+        duplicate, malformed = claim(self._heard, numbers, good, counted)
+        assert bool(oracle.add(self._sums, numbers[counted], payloads[counted]).all())
+        return Counts(int(counted.sum()), int(duplicate), int(malformed))
 
 
 def _joined(pieces: list[Any], size: int) -> Iterator[tuple[bytes, int]]:
@@ -413,7 +413,7 @@ class Part:
         path: Of the file, which the worker reads by this name.
         start: The first byte.
         length: How many bytes; None for a file that cannot be divided, such as one that is compressed.
-        stamp: Length and time of change of the file when the parts were made.
+        stamp: Length and time of change of the file when it was divided.
     """
 
     number: int
@@ -443,10 +443,10 @@ def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART
         >>> from pathlib import Path
         >>> from ogive.local import Randomizer, add_part, divide, merge_parts
         >>> curve = ogive.Ecdf("age", bounds=(0, 120), bins=16)
-        >>> asked = ogive.describe_collection(curve, privacy=ogive.PureDP(1), participants=90, title="Ages")
+        >>> question = ogive.describe_collection(curve, privacy=ogive.PureDP(1), participants=90, title="Ages")
         >>> path = Path(tempfile.mkdtemp()) / "ages.reports"
-        >>> _ = path.write_bytes(Randomizer(asked).reports(list(range(90))))
-        >>> parts = divide(asked, [path], reports=40)
+        >>> _ = path.write_bytes(Randomizer(question).reports(list(range(90))))
+        >>> parts = divide(question, [path], reports=40)
         >>> merge_parts(parts, map(add_part, parts)).accepted
         90
     """
@@ -470,7 +470,7 @@ def add_part(part: Part) -> tuple[int, bytes]:
         The part's number, and a partial state.
 
     Raises:
-        ParameterError: the file cannot be read, or is another one than when the parts were made.
+        ParameterError: the file cannot be read, or has changed since it was divided.
     """
     collection = Collection(part.description)
     _add(collection, part)
@@ -484,7 +484,7 @@ def merge_parts(parts: Iterable[Part], results: Iterable[tuple[int, bytes]]) -> 
     read once more here.
 
     Args:
-        parts: What `divide` made.
+        parts: From `divide`.
         results: What `add_part` returned for each, in any order; the same result may come several times.
 
     Raises:

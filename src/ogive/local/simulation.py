@@ -61,9 +61,9 @@ def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64
     """Sums of each class, from people by class and symbol."""
     sums = np.zeros((len(table), *oracle.shape), dtype=np.int64)
     if isinstance(oracle, RandomizedResponse):
-        kept = generator.binomial(table, float(oracle.keep))
-        lost = (table - kept).sum(axis=1)
-        sums += kept + generator.multinomial(lost, np.full(oracle.size, 1 / oracle.size))
+        unchanged = generator.binomial(table, float(oracle.keep))
+        lost = (table - unchanged).sum(axis=1)
+        sums += unchanged + generator.multinomial(lost, np.full(oracle.size, 1 / oracle.size))
         return sums
     if isinstance(oracle, UnaryOracle):
         reports = table.sum(axis=1, keepdims=True)
@@ -71,8 +71,8 @@ def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64
         sums[:, -1:] = reports
         return sums
     assert isinstance(oracle, LevelOracle)
-    for level, asked in enumerate(_asked(table, oracle.levels_of, oracle.levels, generator)):
-        for part, people in zip(sums, asked, strict=True):
+    for level, parts in enumerate(_by_level(table, oracle.levels_of, oracle.levels, generator)):
+        for part, people in zip(sums, parts, strict=True):
             _add_level(part, oracle, level, people, generator)
     return sums
 
@@ -82,7 +82,9 @@ def _ones(people: Int64, reports: Int64, chance: float, generator: np.random.Gen
     return generator.binomial(people, 0.5) + generator.binomial(reports - people, chance)
 
 
-def _asked(table: Int64, assignment: Assignment | None, levels: int, generator: np.random.Generator) -> Iterator[Int64]:
+def _by_level(
+    table: Int64, assignment: Assignment | None, levels: int, generator: np.random.Generator
+) -> Iterator[Int64]:
     """People by class and symbol who are asked each level: everybody, or samples without replacement."""
     if assignment is None:
         for _ in range(levels):

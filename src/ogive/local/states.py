@@ -224,10 +224,10 @@ class _Stored(io.RawIOBase):
         """Fill some of a buffer; 0 at the end."""
         if not self._piece:
             self._piece = b"".join(itertools.islice(self._records, _STORED))
-        taken = self._piece[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._piece = self._piece[len(taken) :]
-        return len(taken)
+        ready = self._piece[: len(buffer)]
+        buffer[: len(ready)] = ready
+        self._piece = self._piece[len(ready) :]
+        return len(ready)
 
 
 @contextlib.contextmanager

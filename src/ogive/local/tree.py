@@ -457,13 +457,13 @@ class TreeOracle(LevelOracle):
         numbers, rows = np.asarray(numbers, np.int64), np.asarray(payloads)
         shape = (len(rows), self.levels) if self.levels_of is None else (len(rows),)
         results = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
-        asked = None if self.levels_of is None else self.levels_of.of(numbers)
+        own = None if self.levels_of is None else self.levels_of.of(numbers)
         sums = np.zeros(self.shape, dtype=np.int64)
         fine = self.add(sums, numbers, rows)
         for level in np.flatnonzero(~np.array(self.layout.unary)):
-            chosen = np.flatnonzero(fine if asked is None else fine & (asked == level))
+            chosen = np.flatnonzero(fine if own is None else fine & (own == level))
             indices, signs = self.layout.read(rows[chosen], int(level))
-            place: Any = chosen if asked is not None else (chosen, int(level))
+            place: Any = chosen if own is not None else (chosen, int(level))
             for array, values in zip(results, (level + 1, indices, signs), strict=True):
                 array[place] = values
         return results[0], results[1], results[2]
@@ -554,7 +554,7 @@ def design_tree(size: int, epsilon: Rational, delta: Rational = 0, **fields: Any
     if fields.get("split", "users") == "users" or rule == "basic":
         return TreeOracle(size, whole, Fraction(0), **fields)
     levels = TreeOracle(size, whole, branching=fields.get("branching", 2)).levels
-    from ogive.accounting.randomized_responses import per_report_epsilon  # which owners need not
+    from ogive.accounting.composition import per_report_epsilon  # which owners need not
 
     share = per_report_epsilon(whole, slack, levels, rule)
     return TreeOracle(size, whole, slack, level_epsilon=share, **fields)

@@ -219,11 +219,11 @@ def _columns(domain: Domain, table: Any) -> tuple[Column, ...]:
 
 
 def _present(domain: Domain, names: Any) -> list[str]:
-    wanted = [column.column for column in domain.columns]
-    for name in wanted:
+    columns = [column.column for column in domain.columns]
+    for name in columns:
         if name not in names:
             raise DataError(f"the record lacks the column {quoted(name)}; {_names(domain)} are asked")
-    return wanted
+    return columns
 
 
 def _names(domain: Domain) -> str:
@@ -269,5 +269,5 @@ def _nodes(grid: Grid, values: Float64, source: RandomWords) -> Int64:
     above = (clipped - nodes[below]) / (nodes[below + 1] - nodes[below])
     words = source.words(2 * len(values)).astype(np.uint64).reshape(-1, 2)
     uniform = ((words[:, 0] << np.uint64(21)) | (words[:, 1] >> np.uint64(11))).astype(np.float64) * 2.0**-53
-    taken: Int64 = below + (uniform < above)
-    return taken.astype(np.int64)
+    result: Int64 = below + (uniform < above)
+    return result.astype(np.int64)

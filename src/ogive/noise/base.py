@@ -101,8 +101,8 @@ def draw_stream(
     carried = np.empty(0, np.uint32)
     done = 0
     while done < size:
-        wanted = min(int((size - done) * words_per_draw * 1.05) + 64, _MAX_WORDS)
-        fresh = source.words(max(wanted, carried.size))
+        count = min(int((size - done) * words_per_draw * 1.05) + 64, _MAX_WORDS)
+        fresh = source.words(max(count, carried.size))
         words = np.concatenate([carried, fresh]) if carried.size else fresh
         complete, used = fill(words[np.newaxis], out[:, done:])
         done += int(complete[0])
@@ -159,18 +159,18 @@ def round_up_scale(value: Rational) -> Fraction:
         ScaleError: value is above 2^47.
         ParameterError: value is not above 0.
     """
-    wanted = value if isinstance(value, Fraction) else exact(value, "scale")
-    if wanted <= 0:
+    scale = value if isinstance(value, Fraction) else exact(value, "scale")
+    if scale <= 0:
         raise ParameterError(f"`scale` must be above 0, got {value}")
-    if wanted > MAX_SCALE:
-        raise ScaleError("noise of a scale above 2^47 cannot be drawn; allow a larger privacy loss", wanted / MAX_SCALE)
-    wanted = max(wanted, MIN_SCALE)
+    if scale > MAX_SCALE:
+        raise ScaleError("noise of a scale above 2^47 cannot be drawn; allow a larger privacy loss", scale / MAX_SCALE)
+    scale = max(scale, MIN_SCALE)
     try:
-        split_scale(wanted, "scale")
+        split_scale(scale, "scale")
     except ParameterError:
-        unit = _unit_below(wanted)
-        return -(-wanted // unit) * unit
-    return wanted
+        unit = _unit_below(scale)
+        return -(-scale // unit) * unit
+    return scale
 
 
 def round_up_root(value: Rational) -> Fraction:

@@ -1,7 +1,7 @@
-"""Random bits: the operating system's, and replayable streams from a key; the noise of a release's nodes from a key.
+"""Random bits: the operating system's, and replayable streams from a key; the noise of a release's nodes.
 
 Both sources are AES-256 in counter mode, so that a sampler pays a fraction of a nanosecond for a
-word; they differ in where the key comes from.
+word; they differ in where the key comes from. Nodes have their noise from a key, or drawn at first use and stored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import hmac
 import json
 import os
 import threading
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -21,8 +24,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ogive.core.arrays import Int64, UInt32, UInt64
 from ogive.core.checks import any_whole
 from ogive.core.compiling import njit
-from ogive.errors import ParameterError, ReleaseMismatchError
-from ogive.noise.base import Law
+from ogive.errors import DataError, ParameterError, ReleaseMismatchError, quoted
+from ogive.noise.base import Law, RandomSource
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 KEY_BYTES = 32
 _CHUNK_WORDS = 1 << 14
@@ -61,8 +67,8 @@ class _Keystream:
 
     def words(self, count: int) -> UInt32:
         if count <= self._rest.size:
-            taken, self._rest = self._rest[:count], self._rest[count:]
-            return taken
+            ready, self._rest = self._rest[:count], self._rest[count:]
+            return ready
         out = np.empty(count, np.uint32)
         filled = self._rest.size
         out[:filled] = self._rest
@@ -280,3 +286,123 @@ def _draw_nodes(law: Law, encryptor: Any, level: int, nodes: Int64, blocks: int)
         waiting = waiting[~fits]
         blocks *= 4
     return out[:, 0]
+
+
+_SCHEMA = """
+CREATE TABLE release (format TEXT NOT NULL, context BLOB NOT NULL);
+CREATE TABLE node (level INTEGER NOT NULL, node INTEGER NOT NULL, law TEXT NOT NULL, value INTEGER NOT NULL,
+                   PRIMARY KEY (level, node)) WITHOUT ROWID;
+"""
+_FILE_FORMAT = "ogive nodes 1"
+
+
+class StoredNodes:
+    """Node noise drawn at first use and kept, in memory or in a file.
+
+    With a file, values are committed to it before they are handed out, so that a release resumed after a
+    crash gives the same ones, and several processes may share it. The file is as secret as the data.
+
+    Args:
+        source: Where new values come from.
+        context: Describes the release: data snapshot, grid, strategy, adjacency.
+        path: An SQLite file, made if it does not exist; None keeps the values in memory.
+
+    Raises:
+        ParameterError: the context is not bytes.
+        ReleaseMismatchError: the file belongs to another context.
+        DataError: the file is not one of these.
+    """
+
+    def __init__(self, source: RandomSource, context: bytes, path: str | Path | None = None) -> None:
+        if not isinstance(context, bytes):
+            raise ParameterError(f"`context` must be bytes, got {type(context).__name__}")
+        import sqlite3  # others do without it
+
+        self._source = source
+        self._lock = threading.RLock()
+        name = ":memory:" if path is None else str(path)
+        self._name = name
+        self._errors = (sqlite3.DatabaseError, UnicodeDecodeError)
+        self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False, timeout=60.0)
+        try:
+            self._open(digest_context(context), name)
+        except self._errors as error:
+            self._database.close()
+            raise DataError(f"{name} is not a file of node noise: {quoted(str(error))}") from None
+        except (ReleaseMismatchError, DataError):
+            self._database.close()
+            raise
+
+    def _open(self, digest: bytes, name: str) -> None:
+        self._database.execute("PRAGMA synchronous = FULL")
+        with _transaction(self._database):
+            tables = {row[0] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if not tables:
+                for statement in filter(str.strip, _SCHEMA.split(";")):
+                    self._database.execute(statement)
+                self._database.execute("INSERT INTO release VALUES (?, ?)", (_FILE_FORMAT, digest))
+            elif tables != {"release", "node"}:
+                raise DataError(f"{name} is a database of something else, not a file of node noise")
+            if self._database.execute("SELECT format, context FROM release").fetchall() != [(_FILE_FORMAT, digest)]:
+                raise ReleaseMismatchError(
+                    f"the noise in {name} belongs to a release of other data, grid, strategy or adjacency"
+                )
+
+    def values(self, law: Law, level: int, nodes: Int64) -> Int64:
+        """Noise of the given 0-based nodes of a level, same shape as `nodes`.
+
+        Raises:
+            ParameterError: level or a node is negative, or not an integer.
+            ReleaseMismatchError: a node was drawn from another law before; nothing is drawn then.
+            DataError: the file is damaged, or cannot be written.
+        """
+        flat = check_nodes(level, nodes)
+        distinct, place = np.unique(flat, return_inverse=True)
+        label = json.dumps(law.to_dict(), sort_keys=True)
+        try:
+            with self._lock, _transaction(self._database):
+                stored = self._read(int(level), distinct, label)
+                missing = [node for node in distinct.tolist() if node not in stored]
+                fresh = law.sample(len(missing), source=self._source).tolist()
+                rows = [(int(level), node, label, value) for node, value in zip(missing, fresh, strict=True)]
+                self._database.executemany("INSERT INTO node VALUES (?, ?, ?, ?)", rows)
+                stored.update(zip(missing, fresh, strict=True))
+        except self._errors as error:
+            raise DataError(
+                f"the noise in {self._name} is damaged or cannot be written: {quoted(str(error))}"
+            ) from None
+        drawn = np.array([stored[node] for node in distinct.tolist()], np.int64)
+        return drawn[place].reshape(np.shape(nodes))
+
+    def _read(self, level: int, distinct: Int64, label: str) -> dict[int, int]:
+        """Stored values of a sorted list of nodes, which must all have the law `label`."""
+        stored = {}
+        query = "SELECT node, law, value FROM node WHERE level = ? AND node IN ({})"
+        for start in range(0, distinct.size, 500):
+            part = distinct[start : start + 500].tolist()
+            with closing(self._database.execute(query.format(",".join("?" * len(part))), (level, *part))) as rows:
+                for node, law, value in rows:
+                    if law != label:
+                        raise ReleaseMismatchError(
+                            f"node {node} of level {level} was drawn from {quoted(law)}, now {label} was asked for"
+                        )
+                    if not isinstance(value, int):
+                        raise DataError(f"the noise of node {node} of level {level} is damaged: it is no whole number")
+                    stored[node] = value
+        return stored
+
+    def close(self) -> None:
+        """Close the file; values in memory are gone."""
+        self._database.close()
+
+
+@contextmanager
+def _transaction(database: Connection) -> Iterator[None]:
+    """A write transaction: others wait at its start, and an error undoes it."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")

@@ -33,7 +33,7 @@ from ogive.columns.predicates import Predicate
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import plain_fields, whole
 from ogive.errors import ParameterError, quoted
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 # --- Records per value of a column of which nobody has listed the values
 #

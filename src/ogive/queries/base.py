@@ -32,7 +32,7 @@ from ogive.noise.laws import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, named_columns
 from ogive.queries.aggregates import Aggregate, RowValues
 from ogive.strategies.base import Level, Pointwise, Strategy, approximates
-from ogive.strategies.people import CountedPeople
+from ogive.strategies.composed import CountedPeople
 
 MeasuredT = TypeVar("MeasuredT")
 CountedT = TypeVar("CountedT")

@@ -21,8 +21,8 @@ from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, Privac
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, ClassBinning, Counted, GroupBinning, PersonShares, ValueCounts, read, write
 from ogive.strategies.base import Level, Strategy, moved_counts
+from ogive.strategies.composed import CountedPeople
 from ogive.strategies.counts import check_counted, counted_loss, counted_noise
-from ogive.strategies.people import CountedPeople
 
 # --- One column in each of several classes or groups, priced together
 #

@@ -38,7 +38,7 @@ from ogive.records.persons import (
     write_whole,
 )
 from ogive.records.sources import BATCH_ROWS
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 
 class RowChoice(Protocol):

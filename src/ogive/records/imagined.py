@@ -46,7 +46,7 @@ from ogive.queries.aggregates import added_up
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 _MODEL_ROWS = 1 << 14
 _REACH = 3.0  # standard deviations between a class and the bounds of the scores

@@ -30,8 +30,7 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance, declaring
 from ogive.queries import CuratorQuery
 from ogive.strategies.base import Strategy
-from ogive.strategies.people import CountedPeople
-from ogive.strategies.summed import SummedApproximations, SummedStrategies
+from ogive.strategies.composed import CountedPeople, SummedApproximations, SummedStrategies
 
 # --- Whether the price of a stored estimate fits its noise
 #

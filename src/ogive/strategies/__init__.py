@@ -5,14 +5,13 @@ from typing import Any
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot, design_ring, design_symmetric_root
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
+from ogive.strategies.composed import CountedPeople, SummedApproximations, SummedStrategies
 from ogive.strategies.counts import GroupedHistogram, OpenedThresholds, design_histogram
 from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.path import PathNoise, design_path
-from ogive.strategies.people import CountedPeople
 from ogive.strategies.projection.strategy import OrthogonalProjection, design_projection
 from ogive.strategies.reported import ReportedHistogram, ReportedTree, design_reports
 from ogive.strategies.square_root import SquareRoot, design_square_root
-from ogive.strategies.summed import SummedApproximations, SummedStrategies
 from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [

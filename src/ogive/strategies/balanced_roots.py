@@ -14,15 +14,19 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import (
-    GaussianRoot,
     Level,
-    Product,
-    check_levels,
-    check_privacy,
-    gaussian_law,
+    check_design,
     histogram,
 )
-from ogive.strategies.convolution import check_fits, convolved, fast_length, transforms
+from ogive.strategies.square_root import (
+    GaussianRoot,
+    Product,
+    check_fits,
+    convolved,
+    fast_length,
+    gaussian_law,
+    transforms,
+)
 
 # --- The symmetric matrix: reflected differences of one kernel, times a whole number for each bin
 #
@@ -342,8 +346,7 @@ def design_symmetric_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, ad
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`.
     """
-    check_levels(size, (), (), what="sizes")
-    check_privacy(privacy, adjacency)
+    check_design(size, privacy, adjacency)
     bits = BITS if size <= _LARGE else MORE_BITS
     change = squared_sensitivity(size, bits, WEIGHT_BITS, adjacency is Adjacency.REPLACE)
     law = gaussian_law(privacy, change, SymmetricRoot.what)
@@ -592,8 +595,7 @@ def design_ring(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: A
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`.
     """
-    check_levels(size, (), (), what="sizes")
-    check_privacy(privacy, adjacency)
+    check_design(size, privacy, adjacency)
     change = ring_sensitivity(size, RING_BITS, adjacency is Adjacency.REPLACE)
     law = gaussian_law(privacy, change, RingRoot.what)
     inverse_gram(size, RING_BITS)  # a failure comes before anything is paid; estimates use it again

@@ -19,7 +19,6 @@ and the levels add up. Discrete Gaussian noise costs `l2_squared[l] / (2 sigma_l
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -98,15 +97,16 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     """Root mean square of the noise over the thresholds, as a share of the records."""
     if records <= 0:
         return math.inf
-    deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
-    if FAR * deviation < LOUD * records:
+    largest = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
+    if FAR * largest < LOUD * records:
         return 0.0
-    return _root_mean_square(cast(Hashable, strategy), total_known) / records
+    return deviation(cast(Hashable, strategy), total_known=total_known) / records
 
 
-@lru_cache(maxsize=16)
-def _root_mean_square(strategy: Any, total_known: bool) -> float:
-    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known))))
+@lru_cache(maxsize=64)
+def deviation(strategy: Any, *, total_known: bool) -> float:
+    """Root mean square of the noise over the thresholds, in records."""
+    return math.sqrt(float(np.mean(strategy.variance(total_known=total_known))))
 
 
 @runtime_checkable
@@ -248,108 +248,9 @@ def variance_given_total(variance: Float64, covariance: Float64) -> Float64:
     return values
 
 
-def gaussian(law: Any, what: str) -> DiscreteGaussian:
-    """The law of a strategy that has Gaussian noise."""
-    if not isinstance(law, DiscreteGaussian):
-        raise ParameterError(f"{what} takes DiscreteGaussian noise, got {quoted(law)}")
-    return law
-
-
-def gaussian_law(privacy: MeasuredPrivacy, l2_squared: int, what: str) -> DiscreteGaussian:
-    """The noise of one level that spends at most `privacy`, which must not be pure."""
-    if isinstance(privacy, PureDP):
-        raise ParameterError(
-            f"{what} needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
-            "so for `PureDP` use tree_ls or hat_ls"
-        )
-    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[l2_squared])
-    return gaussian(law, what)
-
-
-Product = Callable[[Float64], Float64]
-"""A linear map of vectors of length N."""
-
-
-class GaussianRoot(PlainStrategy, ABC):
-    """What the three square roots of prefix sums share: one integer matrix, and Gaussian noise of one law.
-
-    Subclasses are frozen dataclasses; `what` names them in messages, and `bit_range` is where `bits` must lie.
-    """
-
-    size: int
-    law: DiscreteGaussian
-    bits: int
-    what: ClassVar[str]
-    bit_range: ClassVar[tuple[int, int]]
-    readers: ClassVar[Readers] = {"law": law_from_dict}
-
-    def __post_init__(self) -> None:
-        gaussian(self.law, self.what)
-        whole(self.size, "size", 1)
-        whole(self.bits, "bits", *self.bit_range)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One level: a noise variable per measurement."""
-        return (Level(self.size, self.law),)
-
-    @abstractmethod
-    def squared_change(self, *, replace: bool) -> int:
-        """Largest squared L2 norm of a column, or of a difference of two columns, or a bound on it."""
-
-    def loss(self, adjacency: Adjacency) -> ZeroConcentratedDP:
-        """Loss by the squared L2 sensitivity `squared_change`, which is found in integers."""
-        loss = measured_loss(
-            [self.law], l1=[0], l2_squared=[self.squared_change(replace=adjacency is Adjacency.REPLACE)]
-        )
-        assert isinstance(loss, ZeroConcentratedDP)
-        return loss
-
-    @property
-    @abstractmethod
-    def total_covariance(self) -> Float64:
-        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
-
-    @property
-    def unit(self) -> float:
-        """About what a record adds to the measurement of its bin."""
-        return 2.0**self.bits
-
-    @abstractmethod
-    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
-        """Least squares of an answer, with C the matrix over `unit`: the solution, products with C^T C, its inverse."""
-
-    @abstractmethod
-    def curves(self, rows: Float64) -> Float64:
-        """Unbiased cumulative counts, shape (batch, N), from answers, shape (batch, M), in time O(N log N)."""
-
-    def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Unbiased cumulative counts, shape (..., N), in time O(N log N)."""
-        rows, shape = batch(answer, self.levels[0].nodes)
-        values = self.curves(rows.astype(np.float64))
-        if total is not None:
-            values = given_total(values, self.total_covariance, total)
-        return values.reshape(*shape, self.size)
-
-    @property
-    def unconditioned(self) -> Float64:
-        """Variance of each cumulative count where the total is not known, shape (N,)."""
-        raise NotImplementedError
-
-    def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
-        values = self.unconditioned
-        return variance_given_total(values, self.total_covariance) if total_known else values
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, the law at their end."""
-        data = super().to_dict()
-        data["law"] = data.pop("law")
-        return data
-
-
-def check_privacy(privacy: Any, adjacency: Any) -> None:
-    """Refuse privacy or adjacency of another type."""
+def check_design(size: Any, privacy: Any, adjacency: Any) -> None:
+    """Refuse a size below 1, and privacy or adjacency of another type."""
+    whole(size, "size", 1)
     if isinstance(privacy, ApproxDP):
         raise ParameterError("noise is designed for `PureDP` or `ZeroConcentratedDP`; convert `ApproxDP` first")
     if not isinstance(privacy, PureDP | ZeroConcentratedDP):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,18 +25,488 @@ from ogive.strategies.base import (
     PlainStrategy,
     Readers,
     batch,
+    check_design,
     check_levels,
-    check_privacy,
+    given_total,
     histogram,
     measured_laws,
     measured_loss,
     moved_counts,
+    variance_given_total,
 )
-from ogive.strategies.hat_passes import HatSolver, as_arrays, hat_sizes, hat_spread, hat_sums, next_knot, observe, solve
 from ogive.strategies.tree import whole_shares
 
-if TYPE_CHECKING:
-    from scipy import sparse
+# --- Compiled sweeps over overlapping hats: measurements, factorization, solution, exact variance
+#
+# Level l has hats 0..ceil(N / B_l). In the sweeps weights are divided by 2 B_l: each bin has weight 1 per level.
+#
+# At any place only two hats per level have begun and not ended. A sweep from the left keeps the
+# covariance of their partial sums (slot 2 l + j mod 2 for hat j) in a small dense matrix: a bin adds
+# an outer product, an ending hat is observed and eliminated. That is the Cholesky factorization
+# of diag(v) + v0 H H^T with hats ordered by their right ends, in time O(N / B_1) for fixed levels.
+
+CHUNK = 1024
+
+
+def hat_sizes(size: int, spacings: tuple[int, ...]) -> Int64:
+    """Number of hats of each level, shape (levels,)."""
+    return np.array([-(-size // spacing) + 1 for spacing in spacings], dtype=np.int64)
+
+
+def _hat_sums_plain(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
+    """What `hat_sums` does, all hats of a level at once."""
+    out = np.zeros(sizes.sum(), dtype=np.int64)
+    start = 0
+    for spacing, hats in zip(spacings.tolist(), sizes.tolist(), strict=True):
+        filled = np.zeros((hats - 1) * spacing, dtype=np.int64)
+        filled[: counts.size] = counts
+        rows, rise = filled.reshape(hats - 1, spacing), np.arange(1, 2 * spacing, 2)
+        out[start : start + hats - 1] += (rows * (2 * spacing - rise)).sum(axis=1)
+        out[start + 1 : start + hats] += (rows * rise).sum(axis=1)
+        start += hats
+    return out
+
+
+def _hat_spread_plain(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
+    """What `hat_spread` does, all bins of a level at once."""
+    out[:] = 0.0
+    start, bins = 0, np.arange(out.size)
+    for spacing, hats in zip(spacings.tolist(), sizes.tolist(), strict=True):
+        level = values[start : start + hats]
+        slope = (level[1:] - level[:-1]) / spacing
+        base = level[:-1] + 0.5 * slope
+        hat = bins // spacing
+        out += base[hat] + slope[hat] * (bins - hat * spacing)
+        start += hats
+
+
+@njit(steps=lambda counts, spacings, sizes: spacings.size * (100 + counts.size // 20), twin=_hat_sums_plain)
+def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
+    """Integer hat sums of bin counts, level by level, shape (hats,)."""
+    out = np.zeros(sizes.sum(), dtype=np.int64)
+    start = 0
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat, first = start, 0
+        while first < counts.size:
+            stop = min(first + spacing, counts.size)
+            left, right, rise = 0, 0, 1
+            for i in range(first, stop):
+                left += (2 * spacing - rise) * counts[i]
+                right += rise * counts[i]
+                rise += 2
+            out[hat] += left
+            out[hat + 1] += right
+            hat, first = hat + 1, stop
+        start += sizes[level]
+    return out
+
+
+@njit(steps=lambda values, spacings, sizes, out: spacings.size * (100 + out.size // 10), twin=_hat_spread_plain)
+def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
+    """Overwrite `out`, shape (N,), with the transpose of the scaled hat sums: linear interpolation per level."""
+    out[:] = 0.0
+    start = 0
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat, first = start, 0
+        while first < out.size:
+            stop = min(first + spacing, out.size)
+            slope = (values[hat + 1] - values[hat]) / spacing
+            base = values[hat] + 0.5 * slope
+            for i in range(first, stop):
+                out[i] += base + slope * (i - first)
+            hat, first = hat + 1, stop
+        start += sizes[level]
+
+
+@lru_cache(maxsize=16)
+def _above(size: int) -> Bool:
+    """Where a square matrix has the entries above its diagonal."""
+    return ~np.tri(size, dtype=np.bool_)
+
+
+def _add_run_plain(
+    state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
+) -> None:
+    """What `_add_run` does, the whole matrix at once."""
+    for level, spacing in enumerate(spacings.tolist()):
+        hat = first // spacing
+        weight = (2.0 * (first - hat * spacing) + 1.0) / (2.0 * spacing)
+        near, far = 2 * level + hat % 2, 2 * level + (hat + 1) % 2
+        level0[near], rise[near] = 1.0 - weight, -1.0 / spacing
+        level0[far], rise[far] = weight, 1.0 / spacing
+    slots = 2 * spacings.size
+    level0[slots:], rise[slots:] = 1.0, 0.0
+    zeroth = noise * count
+    first_moment = noise * count * (count - 1) / 2.0
+    second_moment = noise * (count - 1) * count * (2 * count - 1) / 6.0
+    start, slope = level0[: len(state)], rise[: len(state)]
+    mixed = np.outer(start, slope)
+    state += np.outer(start, start) * zeroth + (mixed + mixed.T) * first_moment + np.outer(slope, slope) * second_moment
+    np.copyto(state, state.T.copy(), where=_above(len(state)))
+
+
+@njit(twin=_add_run_plain)
+def _add_run(
+    state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
+) -> None:
+    # bins first .. first + count - 1, no knot among them, are added to the covariance of the partial sums; slot weights
+    # are `level0 + rise k` at the k-th bin, and an extra last slot, if any, has weight 1
+    slots = 2 * spacings.size
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat = first // spacing
+        weight = (2.0 * (first - hat * spacing) + 1.0) / (2.0 * spacing)
+        near, far = 2 * level + hat % 2, 2 * level + (hat + 1) % 2
+        level0[near], rise[near] = 1.0 - weight, -1.0 / spacing
+        level0[far], rise[far] = weight, 1.0 / spacing
+    for slot in range(slots, state.shape[0]):
+        level0[slot], rise[slot] = 1.0, 0.0
+    zeroth = noise * count
+    first_moment = noise * count * (count - 1) / 2.0
+    second_moment = noise * (count - 1) * count * (2 * count - 1) / 6.0
+    for a in range(state.shape[0]):
+        for b in range(a + 1):
+            state[a, b] += (
+                level0[a] * level0[b] * zeroth
+                + (level0[a] * rise[b] + rise[a] * level0[b]) * first_moment
+                + rise[a] * rise[b] * second_moment
+            )
+            state[b, a] = state[a, b]
+
+
+def _observe_plain(state: Float64, slot: int, noise: float) -> float:
+    """What `observe` does, the whole matrix at once."""
+    pivot = float(state[slot, slot] + noise)
+    state -= np.outer(state[:, slot] / pivot, state[slot])
+    state[:, slot] = 0.0
+    state[slot, :] = 0.0
+    return pivot
+
+
+@njit(twin=_observe_plain)
+def observe(state: Float64, slot: int, noise: float) -> float:
+    """Condition on the noisy sum in `slot` and empty the slot; returns the variance of what was observed."""
+    pivot = float(state[slot, slot] + noise)
+    width = state.shape[0]
+    for a in range(width):
+        ratio = state[a, slot] / pivot
+        if a != slot and ratio != 0.0:
+            for b in range(width):
+                if b != slot:
+                    state[a, b] -= ratio * state[slot, b]
+    for a in range(width):
+        state[a, slot] = 0.0
+        state[slot, a] = 0.0
+    return pivot
+
+
+@njit()
+def next_knot(first: int, stop: int, spacings: Int64) -> int:
+    """First bin after `first` that begins a new interval of some level, at most `stop`."""
+    for spacing in spacings:
+        stop = min(stop, (first // spacing + 1) * spacing)
+    return stop
+
+
+@njit(steps=lambda size, spacings, sizes, *noise: (150 + 12 * spacings.size**2) * int(sizes.sum()))
+def factorize(
+    size: int, spacings: Int64, sizes: Int64, bin_noise: float, hat_noise: Float64
+) -> tuple[Int64, Int64, Float64, Float64]:
+    """Factor diag(v) + v0 H H^T by one sweep from the left."""
+    slots, hats = 2 * spacings.size, sizes.sum()
+    order, slot_of = np.empty(hats, dtype=np.int64), np.empty(hats, dtype=np.int64)
+    pivots, ratios = np.empty(hats), np.zeros((hats, slots))
+    state = np.zeros((slots, slots))
+    rise, level0 = np.empty(slots), np.empty(slots)
+    done, first = 0, 0
+    while first < size:
+        stop = next_knot(first, size, spacings)
+        _add_run(state, first, stop - first, spacings, bin_noise, rise, level0)
+        start = 0
+        for level in range(spacings.size):
+            hat = first // spacings[level]
+            ending = 2 if stop == size else int(stop // spacings[level] != hat)
+            for extra in range(ending):
+                slot = 2 * level + (hat + extra) % 2
+                order[done], slot_of[done] = start + hat + extra, slot
+                ratios[done] = state[slot]
+                ratios[done, slot] = 0.0
+                pivots[done] = observe(state, slot, hat_noise[level])
+                ratios[done] /= pivots[done]
+                done += 1
+            start += sizes[level]
+        first = stop
+    return order, slot_of, pivots, ratios
+
+
+@njit(steps=lambda order, slots, pivots, ratios, *sides: 2 * ratios.size)
+def solve(order: Int64, slot_of: Int64, pivots: Float64, ratios: Float64, right: Float64, out: Float64) -> None:
+    """Overwrite `out` with the solution of (diag(v) + v0 H H^T) z = right."""
+    pending = np.zeros(ratios.shape[1])
+    for k in range(order.size):
+        slot = slot_of[k]
+        value = right[order[k]] + pending[slot]
+        pending[slot] = 0.0
+        out[order[k]] = value
+        for a in range(pending.size):
+            pending[a] -= ratios[k, a] * value
+    pending[:] = 0.0
+    for k in range(order.size - 1, -1, -1):
+        value = out[order[k]] / pivots[k]
+        for a in range(pending.size):
+            value -= ratios[k, a] * pending[a]
+        out[order[k]] = value
+        pending[slot_of[k]] = value
+
+
+@njit()
+def _forward(
+    state: Float64,
+    first: int,
+    stop: int,
+    size: int,
+    spacings: Int64,
+    bin_noise: float,
+    hat_noise: Float64,
+    rise: Float64,
+    level0: Float64,
+) -> None:
+    """Advance the left covariance from before bin `first` to before bin `stop`."""
+    while first < stop:
+        after = next_knot(first, stop, spacings)
+        _add_run(state, first, after - first, spacings, bin_noise, rise, level0)
+        for level in range(spacings.size):
+            hat = first // spacings[level]
+            if after < size and after // spacings[level] != hat:
+                observe(state, 2 * level + hat % 2, hat_noise[level])
+        first = after
+
+
+@njit()
+def _backward(
+    state: Float64,
+    first: int,
+    stop: int,
+    size: int,
+    spacings: Int64,
+    bin_noise: float,
+    hat_noise: Float64,
+    rise: Float64,
+    level0: Float64,
+) -> None:
+    """Extend the right covariance from the bins `stop` and after to the bins `first` and after."""
+    while stop > first:
+        before = first
+        for spacing in spacings:
+            before = max(before, (stop - 1) // spacing * spacing)
+        for level in range(spacings.size):
+            if stop < size and stop // spacings[level] != (stop - 1) // spacings[level]:
+                observe(state, 2 * level + (stop // spacings[level] + 1) % 2, hat_noise[level])
+        _add_run(state, before, stop - before, spacings, bin_noise, rise, level0)
+        stop = before
+
+
+@njit()
+def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64, column: Float64) -> float:
+    """Variance of the prefix (last slot of `left`) that the hats begun and not ended take away."""
+    slots = right.shape[0]
+    gain = 0.0
+    for a in range(slots):
+        value = left[slots, a]
+        for b in range(a + 1):
+            work[a, b] = left[a, b] + right[a, b]
+            if a == b:
+                work[a, b] += hat_noise[a // 2]
+            for c in range(b):
+                work[a, b] -= work[a, c] * work[b, c]
+            if a == b:
+                work[a, a] = np.sqrt(work[a, a])
+            else:
+                work[a, b] /= work[b, b]
+        for b in range(a):
+            value -= work[a, b] * column[b]
+        column[a] = value / work[a, a]
+        gain += column[a] * column[a]
+    return gain
+
+
+@njit(
+    # there are at most so many runs of bins
+    steps=lambda points, size, spacings, *noise: (
+        (150 + 15 * spacings.size**2) * 2 * (points.size + int((size // spacings).sum()))
+    )
+)
+def prefix_variance_at(points: Int64, size: int, spacings: Int64, bin_noise: float, hat_noise: Float64) -> Float64:
+    """Exact variance of the estimated cumulative counts at increasing 0-based points, total unknown.
+
+    At each point the hats begun on its left are split there: the left part correlates with the
+    prefix, the right part is independent of it. Right covariances are kept for one chunk of
+    points at a time, from checkpoints of a first sweep.
+    """
+    slots = 2 * spacings.size
+    chunks = -(-points.size // CHUNK)
+    checkpoints = np.zeros((chunks, slots, slots))
+    rise, level0 = np.empty(slots + 1), np.empty(slots + 1)
+    right = np.zeros((slots, slots))
+    stop = size
+    for chunk in range(chunks - 1, -1, -1):
+        last = points[min((chunk + 1) * CHUNK, points.size) - 1] + 1
+        _backward(right, last, stop, size, spacings, bin_noise, hat_noise, rise, level0)
+        checkpoints[chunk] = right
+        stop = last
+    out = np.empty(points.size)
+    rights = np.empty((CHUNK, slots, slots))
+    left = np.zeros((slots + 1, slots + 1))
+    work, column = np.empty((slots, slots)), np.empty(slots)
+    first = 0
+    for chunk in range(chunks):
+        begin, end = chunk * CHUNK, min((chunk + 1) * CHUNK, points.size)
+        right[:] = checkpoints[chunk]
+        rights[end - 1 - begin] = right
+        for k in range(end - 2, begin - 1, -1):
+            _backward(right, points[k] + 1, points[k + 1] + 1, size, spacings, bin_noise, hat_noise, rise, level0)
+            rights[k - begin] = right
+        for k in range(begin, end):
+            _forward(left, first, points[k] + 1, size, spacings, bin_noise, hat_noise, rise, level0)
+            first = points[k] + 1
+            out[k] = left[slots, slots] - _explained(left, rights[k - begin], hat_noise, work, column)
+    return out
+
+
+# --- Least squares over bins and hats, through the small system of the hats alone
+#
+# With y0 the noisy bins (variance v0) and t the noisy hat sums (variances v, weights H), the best
+# estimate corrects the bins by what the hats disagree with:
+#
+#     x = y0 + v0 H^T K^{-1} (t - H y0),   K = diag(v) + v0 H H^T.
+#
+# A public total n is one more exact observation: with c = v0 (1 - v0 H^T K^{-1} H 1), the covariance of
+# each bin with the sum, x moves by c (n - sum x) / sum c.
+
+
+@njit(steps=lambda rows, spacings, sizes, *system: len(rows) * (1000 + 25 * int(sizes.sum())) + rows.size // 4)
+def _correct(
+    rows: Int64,
+    spacings: Int64,
+    sizes: Int64,
+    bin_noise: float,
+    order: Int64,
+    slot_of: Int64,
+    pivots: Float64,
+    ratios: Float64,
+) -> Float64:
+    """Estimated bins, shape (batch, N); integers are compared before anything is rounded."""
+    size = rows.shape[1] - sizes.sum()
+    out = np.empty((rows.shape[0], size))
+    gap, solution = np.empty(sizes.sum()), np.empty(sizes.sum())
+    for row in range(rows.shape[0]):
+        difference = rows[row, size:] - hat_sums(rows[row, :size], spacings, sizes)
+        at = 0
+        for level in range(spacings.size):
+            stop = at + sizes[level]
+            gap[at:stop] = difference[at:stop] / (2.0 * spacings[level])
+            at = stop
+        solve(order, slot_of, pivots, ratios, gap, solution)
+        hat_spread(solution, spacings, sizes, out[row])
+        out[row] = rows[row, :size] + bin_noise * out[row]
+    return out
+
+
+@njit(steps=lambda size, spacings: 20 * int((size // spacings).sum()) + 20)
+def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
+    """First bins of runs between knots, closed by N, and five prefix lengths of each, at its quarters."""
+    starts = np.empty(size + 1, dtype=np.int64)
+    count, first = 0, 0
+    while first < size:
+        starts[count] = first
+        count += 1
+        first = next_knot(first, size, spacings)
+    starts[count] = size
+    places = np.empty(4 * count + 1, dtype=np.int64)
+    places[0] = 0
+    for run in range(count):
+        length = starts[run + 1] - starts[run]
+        for quarter in range(1, 5):
+            places[4 * run + quarter] = starts[run] + (quarter * length + 2) // 4
+    return starts[: count + 1], places
+
+
+@njit(steps=lambda starts, places, known, out: 30 * out.size)
+def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -> None:
+    """Overwrite `out`: entry i - 1 is the quartic through each run's five known values, at prefix length i."""
+    for run in range(starts.size - 1):
+        nodes, values = places[4 * run : 4 * run + 5], known[4 * run : 4 * run + 5]
+        if starts[run + 1] - starts[run] <= 4:
+            for j in range(1, 5):
+                if nodes[j] > 0:
+                    out[nodes[j] - 1] = values[j]
+            continue
+        for i in range(starts[run] + 1, starts[run + 1] + 1):
+            total = 0.0
+            for j in range(5):
+                weight = 1.0
+                for k in range(5):
+                    if k != j:
+                        weight *= (i - nodes[k]) / (nodes[j] - nodes[k])
+                total += weight * values[j]
+            out[i - 1] = total
+
+
+class HatSolver:
+    """One factored least-squares problem; `hat_noise` has a variance per level, on the scale where a record adds 1."""
+
+    def __init__(self, size: int, spacings: tuple[int, ...], bin_noise: float, hat_noise: Float64) -> None:
+        self.size = size
+        self.bin_noise = bin_noise
+        self.hat_noise = hat_noise
+        self.spacings, self.sizes = np.array(spacings, dtype=np.int64), hat_sizes(size, spacings)
+
+    @cached_property
+    def factor(self) -> tuple[Int64, Int64, Float64, Float64]:
+        """What `factorize` returns: the order of the hats, their slots, pivots and ratios."""
+        return factorize(self.size, self.spacings, self.sizes, self.bin_noise, self.hat_noise)
+
+    @cached_property
+    def total_covariance(self) -> Float64:
+        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
+        ones = np.ones(self.size, dtype=np.int64)
+        sums = hat_sums(ones, self.spacings, self.sizes) / np.repeat(2.0 * self.spacings, self.sizes)
+        return np.asarray(self.bin_noise * np.cumsum(1.0 - self.bin_noise * self._covered(sums)))
+
+    def _covered(self, right: Float64) -> Float64:
+        """H^T K^{-1} times scaled hat sums, shape (N,)."""
+        solution, covered = np.empty(len(right)), np.empty(self.size)
+        solve(*self.factor, right, solution)
+        hat_spread(solution, self.spacings, self.sizes, covered)
+        return covered
+
+    def correction(self, bins: Int64, hats: Int64) -> Float64:
+        """What the estimate adds to noisy bins, shape (N,); it depends on integers alone, hats - (hat sums of bins)."""
+        gap = (hats - hat_sums(bins, self.spacings, self.sizes)) / np.repeat(2.0 * self.spacings, self.sizes)
+        return self.bin_noise * self._covered(gap)
+
+    def variance_at(self, points: Int64, *, total_known: bool) -> Float64:
+        """Exact variance of the cumulative counts at increasing 0-based points."""
+        values: Float64 = prefix_variance_at(points, self.size, self.spacings, self.bin_noise, self.hat_noise)
+        if total_known:
+            covariance = self.total_covariance
+            values = np.maximum(values - covariance[points] ** 2 / covariance[-1], 0.0)
+            values[points == self.size - 1] = 0.0
+        return values
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of every cumulative count, shape (N,)."""
+        # between two knots the hat sums of a prefix are quadratic in its length, so its variance is a quartic
+        starts, places = _pieces(self.size, self.spacings)
+        lengths, where = np.unique(places, return_inverse=True)
+        known = np.zeros(len(lengths))
+        known[1:] = self.variance_at(lengths[1:] - 1, total_known=False)
+        values = np.empty(self.size)
+        _fill_quartics(starts, places, known[where], values)
+        return variance_given_total(values, self.total_covariance) if total_known else values
+
 
 # --- Spacings and shares of the loss for hats, tabulated for powers of two and carried over to other sizes
 #
@@ -110,23 +580,23 @@ def _sampled_mean(
     return float(solver.variance_at(points, total_known=total_known).mean())
 
 
-# --- The strategy
-
-
-def hat_changes(size: int, spacing: int, adjacency: Adjacency) -> tuple[int, int]:
-    """How far one change of a record moves the hats of one level: largest L1 change, bound on the squared L2.
+def _changes(size: int, spacings: tuple[int, ...], adjacency: Adjacency) -> tuple[list[int], list[int]]:
+    """How far one change of a record moves the bins and each level of hats: largest L1 change, bound on the squared L2.
 
     One record adds (2B - r, r) with r odd. Two records in the same interval between knots move two
     hats by |r - r'| each; in adjacent intervals the L1 change is max(2 r', 4B - 2r) <= 4B - 2;
     farther apart it is 4B. Bins 0 and N - 1 attain the L1 change on all levels at once.
     """
-    intervals = -(-size // spacing)
-    one = (2 * spacing - 1) ** 2 + 1
-    if adjacency is Adjacency.ADD_OR_REMOVE:
-        return 2 * spacing, one
-    if intervals == 1:
-        return 4 * (size - 1), 8 * (size - 1) ** 2
-    return 4 * spacing - 2 * (intervals == 2), 2 * one
+    changes = [(moved_counts(adjacency), moved_counts(adjacency))]
+    for spacing in spacings:
+        intervals, one = -(-size // spacing), (2 * spacing - 1) ** 2 + 1
+        if adjacency is Adjacency.ADD_OR_REMOVE:
+            changes.append((2 * spacing, one))
+        elif intervals == 1:
+            changes.append((4 * (size - 1), 8 * (size - 1) ** 2))
+        else:
+            changes.append((4 * spacing - 2 * (intervals == 2), 2 * one))
+    return [l1 for l1, _ in changes], [squared for _, squared in changes]
 
 
 @dataclass(frozen=True)
@@ -157,15 +627,11 @@ class LeastSquaresHats(PlainStrategy):
         ):
             raise ParameterError(f"`spacings` must increase and stay below {self.size}, got {self.spacings}")
 
-    @property
+    @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The bins, then the hats of each spacing."""
-        nodes = (self.size, *(int(size) for size in self._arrays[1]))
+        nodes = (self.size, *self.solver.sizes.tolist())
         return tuple(Level(count, law) for count, law in zip(nodes, self.laws, strict=True))
-
-    @cached_property
-    def _arrays(self) -> tuple[Int64, Int64]:
-        return as_arrays(self.size, self.spacings)
 
     @cached_property
     def solver(self) -> HatSolver:
@@ -177,32 +643,26 @@ class LeastSquaresHats(PlainStrategy):
         """Bin counts followed by the integer hat sums of each level, shape (M,)."""
         widest = 2 * max(self.spacings, default=1)
         bins = histogram(counts, self.size, terms=widest, weight=widest)
-        return np.concatenate([bins, hat_sums(bins, *self._arrays)])
+        return np.concatenate([bins, hat_sums(bins, self.solver.spacings, self.solver.sizes)])
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
-        """Add up the levels: exactly for Laplace noise, safely from above for Gaussian.
-
-        Privacy:
-            A level's sums change by at most 2B in absolute value for a record added or removed, 4B for one replaced.
-        """
-        l1, l2_squared = _all_changes(self.size, self.spacings, adjacency)
+        """Add up the levels: exactly for Laplace noise, safely from above for Gaussian."""
+        l1, l2_squared = _changes(self.size, self.spacings, adjacency)
         return measured_loss(self.laws, l1=l1, l2_squared=l2_squared)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Best linear unbiased cumulative counts, shape (..., N), in time O(N levels)."""
-        rows, shape = batch(answer, self.size + int(self._arrays[1].sum()))
-        return self.solver.estimate(rows, total).reshape(*shape, self.size)
+        solver = self.solver
+        rows, shape = batch(answer, self.size + int(solver.sizes.sum()))
+        values = _correct(rows, solver.spacings, solver.sizes, solver.bin_noise, *solver.factor)
+        np.cumsum(values, axis=1, out=values)
+        if total is not None:
+            values = given_total(values, solver.total_covariance, total)
+        return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of the noise in each cumulative count, shape (N,)."""
         return self.solver.variance(total_known=total_known)
-
-
-def _all_changes(size: int, spacings: tuple[int, ...], adjacency: Adjacency) -> tuple[list[int], list[int]]:
-    """L1 and squared L2 changes of the bins and of every level of hats."""
-    bins = moved_counts(adjacency)
-    changes = [(bins, bins), *(hat_changes(size, spacing, adjacency) for spacing in spacings)]
-    return [change[0] for change in changes], [change[1] for change in changes]
 
 
 def design_hats(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency) -> LeastSquaresHats:
@@ -221,8 +681,7 @@ def design_hats(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: A
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`.
     """
-    check_levels(size, (), (), what="spacings")
-    check_privacy(privacy, adjacency)
+    check_design(size, privacy, adjacency)
     exponent = 2 if isinstance(privacy, PureDP) else 1
     spacings, shares = hats_design(size, exponent, adjacency is Adjacency.REPLACE)
     return shared_hats(size, spacings, shares, privacy=privacy, adjacency=adjacency)
@@ -236,251 +695,6 @@ def shared_hats(
     privacy: PureDP | ZeroConcentratedDP,
     adjacency: Adjacency,
 ) -> LeastSquaresHats:
-    """Hats of given spacings and shares of the loss.
-
-    Privacy:
-        `loss(adjacency)` of the result is at most `privacy`.
-    """
-    l1, l2_squared = _all_changes(size, spacings, adjacency)
+    """Hats of given spacings and shares of the loss; `loss(adjacency)` of the result is at most `privacy`."""
+    l1, l2_squared = _changes(size, spacings, adjacency)
     return LeastSquaresHats(size, spacings, measured_laws(privacy, shares, l1=l1, l2_squared=l2_squared))
-
-
-# --- Nonnegative least squares, exactly
-#
-#     min  |x - y|^2 / (2 v0) + sum over hats  (t - H x)^2 / (2 v)    subject to  x >= 0  (and sum x = n)
-#
-# has the dual, in one force w per hat and one theta for the total,
-#
-#     min  w^T V w / 2 - t^T w - n theta + |max(u, 0)|^2 / (2 v0),    u = y + v0 (H^T w + theta),
-#
-# convex with a continuous, piecewise linear gradient, and x = max(u, 0). Newton's method on it
-# solves K_A = V + v0 H_A H_A^T each round, A being the bins with u > 0, by one sweep over the
-# bins in O(N). With a line search it ends after finitely many rounds; 4 to 15 are usual, and a
-# shortened step is rare. The gradient of the dual certifies the result.
-
-MAX_ROUNDS = 500
-TOLERANCE = 1e-8
-"""Largest accepted gradient of the dual, in records, relative to the largest measurement."""
-
-
-def smooth_hats(
-    bins: Float64, hats: Float64, spacings: tuple[int, ...], variances: Float64, *, total: float | None
-) -> Float64:
-    """The nonnegative histogram nearest to noisy bins and noisy hat sums, shape (N,); with a total it adds up to that.
-
-    A record adds 1 per level to the hats; `variances` are those of a bin, then of the hats of each level.
-    """
-    if total == 0:
-        return np.zeros(bins.size)
-    widths = np.array(spacings, dtype=np.int64)
-    sizes = hat_sizes(bins.size, spacings)
-    noise = np.repeat(variances[1:], sizes)
-    slack = TOLERANCE * (1.0 + float(np.abs(bins).max()) + float(np.abs(hats).max(initial=0.0)))
-    force, theta = np.zeros(hats.size), 0.0
-    state = _Dual(bins, hats, widths, sizes, float(variances[0]), noise, total)
-    value, fitted, gradient, excess = state.at(force, theta)
-    free = np.ones(bins.size, dtype=np.bool_)
-    for _ in range(MAX_ROUNDS):
-        direction, turn = state.newton(free, gradient, excess)
-        slope = _inner(gradient, direction) + excess * turn
-        length = 1.0
-        while True:
-            moved = state.at(force + length * direction, theta + length * turn)
-            if moved[0] <= value + 1e-4 * length * slope + 1e-12 * abs(value) or length < 1e-9:
-                break
-            length /= 2
-        force, theta = force + length * direction, theta + length * turn
-        value, fitted, gradient, excess = moved
-        if max(float(np.abs(gradient).max(initial=0.0)), abs(excess)) <= slack:
-            return fitted
-        free = fitted > 0.0
-    raise ArithmeticError(f"least-squares smoothing did not converge in {MAX_ROUNDS} rounds")
-
-
-@dataclass(frozen=True, eq=False)
-class _Dual:
-    """The dual problem: its value, its gradient and its Newton step."""
-
-    bins: Float64
-    hats: Float64
-    spacings: Int64
-    sizes: Int64
-    bin_noise: float
-    noise: Float64
-    total: float | None
-
-    def at(self, force: Float64, theta: float) -> tuple[float, Float64, Float64, float]:
-        """Value, fitted bins, gradient by the forces, gradient by theta."""
-        fitted = np.empty(self.bins.size)
-        hat_spread(force, self.spacings, self.sizes, fitted)
-        fitted = np.maximum(self.bins + self.bin_noise * (fitted + theta), 0.0)
-        weighted = self.noise * force
-        value = _inner(force, weighted / 2 - self.hats) + _inner(fitted, fitted) / (2 * self.bin_noise)
-        gradient = weighted - self.hats + scaled_sums(fitted, self.spacings, self.sizes)
-        if self.total is None:
-            return value, fitted, gradient, 0.0
-        return value - self.total * theta, fitted, gradient, float(fitted.sum()) - self.total
-
-    def newton(self, free: Bool, gradient: Float64, excess: float) -> tuple[Float64, float]:
-        """Step of the forces and of theta to the minimum of the quadratic that holds while `free` does."""
-        factor = _factorize_free(free, self.spacings, self.sizes, self.bin_noise, self.noise)
-        step = np.empty(gradient.size)
-        solve(*factor, -gradient, step)
-        if self.total is None:
-            return step, 0.0
-        coupling = self.bin_noise * scaled_sums(free.astype(np.float64), self.spacings, self.sizes)
-        pulled = np.empty(gradient.size)
-        solve(*factor, coupling, pulled)
-        curvature = self.bin_noise * int(free.sum()) - _inner(coupling, pulled)
-        if curvature <= 0.0:  # no bin is free: only theta can lift one
-            return np.zeros(gradient.size), self.total / self.bin_noise
-        turn = -(excess + _inner(coupling, step)) / curvature
-        return step - turn * pulled, turn
-
-
-def _inner(left: Float64, right: Float64) -> float:
-    """Inner product on one thread: waking others costs more than these vectors do."""
-    return float((left * right).sum())
-
-
-@njit()
-def scaled_sums(bins: Float64, spacings: Int64, sizes: Int64) -> Float64:
-    """Hat sums of real bins, a bin having weight 1 per level, shape (hats,)."""
-    out = np.zeros(sizes.sum())
-    start = 0
-    for level in range(spacings.size):
-        spacing = spacings[level]
-        hat, first = start, 0
-        while first < bins.size:
-            stop = min(first + spacing, bins.size)
-            mass, moment = 0.0, 0.0
-            for i in range(first, stop):
-                mass += bins[i]
-                moment += (i - first + 0.5) * bins[i]
-            moment /= spacing
-            out[hat] += mass - moment
-            out[hat + 1] += moment
-            hat, first = hat + 1, stop
-        start += sizes[level]
-    return out
-
-
-@njit()
-def _factorize_free(
-    free: Bool, spacings: Int64, sizes: Int64, bin_noise: float, noise: Float64
-) -> tuple[Int64, Int64, Float64, Float64]:
-    """As `factorize`, diag(noise) + v0 H_A H_A^T: with the moments of the free bins in place of those of all bins."""
-    slots, hats = 2 * spacings.size, sizes.sum()
-    order, slot_of = np.empty(hats, dtype=np.int64), np.empty(hats, dtype=np.int64)
-    pivots, ratios = np.empty(hats), np.zeros((hats, slots))
-    state = np.zeros((slots, slots))
-    rise, base = np.empty(slots), np.empty(slots)
-    done, first = 0, 0
-    while first < free.size:
-        stop = next_knot(first, free.size, spacings)
-        zeroth, first_moment, second_moment = 0.0, 0.0, 0.0
-        for k in range(stop - first):
-            if free[first + k]:
-                zeroth += bin_noise
-                first_moment += bin_noise * k
-                second_moment += bin_noise * k * k
-        for level in range(spacings.size):
-            spacing = spacings[level]
-            hat = first // spacing
-            weight = (first - hat * spacing + 0.5) / spacing
-            near, far = 2 * level + hat % 2, 2 * level + (hat + 1) % 2
-            base[near], rise[near] = 1.0 - weight, -1.0 / spacing
-            base[far], rise[far] = weight, 1.0 / spacing
-        if zeroth > 0.0:
-            for a in range(slots):
-                for b in range(slots):
-                    state[a, b] += (
-                        base[a] * base[b] * zeroth
-                        + (base[a] * rise[b] + rise[a] * base[b]) * first_moment
-                        + rise[a] * rise[b] * second_moment
-                    )
-        start = 0
-        for level in range(spacings.size):
-            hat = first // spacings[level]
-            ending = 2 if stop == free.size else int(stop // spacings[level] != hat)
-            for extra in range(ending):
-                slot = 2 * level + (hat + extra) % 2
-                order[done], slot_of[done] = start + hat + extra, slot
-                ratios[done] = state[:, slot]
-                ratios[done, slot] = 0.0
-                pivots[done] = observe(state, slot, noise[start + hat + extra])
-                ratios[done] /= pivots[done]
-                done += 1
-            start += sizes[level]
-        first = stop
-    return order, slot_of, pivots, ratios
-
-
-# --- Least absolute residuals: a sparse linear program
-#
-#     min  sum of weighted |residuals| of bins and hats   subject to   x >= 0   (and sum x = total)
-#
-# Hats overlap, so the block-by-block method for trees does not apply; a sparse interior-point
-# solver takes it as it stands. The objective of the result, made feasible, is compared with the
-# solver's lower bound.
-
-LINEAR_TOLERANCE = 1e-6
-"""Largest accepted duality gap, relative to the objective."""
-
-
-def hat_matrix(size: int, spacings: tuple[int, ...]) -> sparse.csr_array:
-    """Hat sums as a sparse matrix on the scale where a bin has weight 1 per level, shape (hats, N)."""
-    from scipy import sparse
-
-    sizes = hat_sizes(size, spacings)
-    bins = np.arange(size)
-    rows, weights, start = [], [], 0
-    for spacing, hats in zip(spacings, sizes, strict=True):
-        hat = bins // spacing
-        right = (bins - hat * spacing + 0.5) / spacing
-        rows += [start + hat, start + hat + 1]
-        weights += [1.0 - right, right]
-        start += int(hats)
-    if not rows:
-        return sparse.csr_array((0, size))
-    columns = np.tile(bins, len(rows))
-    return sparse.csr_array((np.concatenate(weights), (np.concatenate(rows), columns)), shape=(start, size))
-
-
-def smooth_hats_absolute(
-    bins: Float64, hats: Float64, spacings: tuple[int, ...], variances: Float64, *, total: float | None
-) -> Float64:
-    """As `smooth_hats`, in absolute distance weighted by 1 / standard deviation; a central optimum of several."""
-    import piqp  # slow, and only this way of smoothing needs it
-    from scipy import sparse
-
-    size = bins.size
-    if total == 0:
-        return np.zeros(size)
-    measured = np.concatenate([bins, hats])
-    deviations = np.sqrt(np.repeat(variances, [size, *hat_sizes(size, spacings)]))
-    # residuals in units of the noise, as a difference of two nonnegative parts
-    scale = float(deviations.min())
-    weights = scale / deviations
-    rows = sparse.vstack([sparse.eye_array(size), hat_matrix(size, spacings)])
-    rows = sparse.hstack([rows, sparse.eye_array(measured.size), -sparse.eye_array(measured.size)])
-    right = measured / scale
-    if total is not None:
-        sums = sparse.coo_array((np.ones(size), (np.zeros(size, np.int64), np.arange(size))), shape=(1, rows.shape[1]))
-        rows = sparse.vstack([rows, sums])
-        right = np.append(right, total / scale)
-    cost = np.concatenate([np.zeros(size), weights, weights])
-    solver = piqp.SparseSolver()
-    solver.settings.verbose = False
-    empty = sparse.csc_matrix((cost.size, cost.size))
-    solver.setup(empty, cost, sparse.csc_matrix(rows), right, x_l=np.zeros(cost.size))
-    solved = solver.solve() == piqp.PIQP_SOLVED
-    fitted: Float64 = np.maximum(np.asarray(solver.result.x)[:size], 0.0) * scale
-    if total is not None:
-        fitted *= total / max(float(fitted.sum()), 1e-300)
-    residuals = measured - np.concatenate([fitted, hat_matrix(size, spacings) @ fitted])
-    attained = float((np.abs(residuals) / deviations).sum())
-    bound = float(solver.result.info.dual_obj)
-    if not solved or attained - bound > LINEAR_TOLERANCE * (attained + np.sqrt(size)):
-        raise ArithmeticError(f"least-absolute smoothing left a duality gap of {attained - bound:g}")
-    return fitted

@@ -32,7 +32,7 @@ from ogive.core.checks import ROOM, Range, all_whole, among, whole
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level, check_privacy
+from ogive.strategies.base import Level, check_design
 
 # --- The tree of blocks over which path noise is laid
 #
@@ -115,8 +115,8 @@ def uniform_tree(size: int, base: int, *, root: bool = True) -> PathTree:
 def merged_top_tree(size: int, merged: int) -> PathTree:
     """The base 2 tree, root kept, whose `merged` top radices 2 are one radix 2^merged."""
     radices = uniform_tree(size, 2).radices
-    kept = max(len(radices) - merged, 0)
-    return PathTree(size, (*radices[:kept], 1 << (len(radices) - kept)) if radices else ())
+    lower = max(len(radices) - merged, 0)
+    return PathTree(size, (*radices[:lower], 1 << (len(radices) - lower)) if radices else ())
 
 
 def candidate_trees(size: int, *, base: int | None = None, root: bool | None = None) -> tuple[PathTree, ...]:
@@ -125,10 +125,10 @@ def candidate_trees(size: int, *, base: int | None = None, root: bool | None = N
     Richer mixtures of radices gain at most 4 % in variance (tried over three top radices at N up to 2^15).
     """
     trees = [
-        uniform_tree(size, radix, root=kept)
+        uniform_tree(size, radix, root=rooted)
         for radix in ((2, 3, 4, 5, 8, 16) if base is None else (base,))
-        for kept in (True, False)
-        if root in (None, kept)
+        for rooted in (True, False)
+        if root in (None, rooted)
     ]
     if base in (None, 2) and root is not False:
         trees += [merged_top_tree(size, merged) for merged in (2, 3)]
@@ -571,7 +571,7 @@ def design_path(
     Raises:
         ParameterError: an argument is out of range, or "paper" is combined with a tree.
     """
-    check_privacy(privacy, adjacency)
+    check_design(size, privacy, adjacency)
     among(constants, "constants", ("exact", "paper"))
     among(gaussian, "gaussian", ("fine", "integer"))
     if constants == "paper":

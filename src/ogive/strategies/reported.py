@@ -132,13 +132,8 @@ class ReportedTree(_Reported):
         """Number of bins."""
         return self.oracle.size
 
-    @property
-    def inner(self) -> LeastSquaresTree:
-        """What `tree` is called for both kinds."""
-        return self.tree
-
     @cached_property
-    def tree(self) -> LeastSquaresTree:
+    def inner(self) -> LeastSquaresTree:
         """The same blocks and laws, measured by a curator; lowest level first."""
         blocks = tuple(self.oracle.branching**level for level in range(self.oracle.levels))
         return LeastSquaresTree(self.size, blocks, self.laws[::-1])
@@ -169,7 +164,7 @@ class ReportedTree(_Reported):
 
 BRANCHINGS = range(2, 9)
 MOST_THRESHOLDS = 1 << 20
-_PEAK = 2.0  # reference shapes put up to about so many times the even share of their records into one node
+_PEAK = 2.0  # reference shapes put up to about this many times the even share of their records into one node
 _NOMINAL = 1_000_000  # people that the choice is made for; it hardly depends on their number
 _WORTH = 0.7  # of the variance: longer reports must be worth it
 
@@ -195,7 +190,7 @@ def read_reports(oracle: TreeOracle, sums: Int64) -> tuple[ReportedTree, Int64]:
 
 
 def expected_tree(oracle: TreeOracle, records: int) -> ReportedTree:
-    """The strategy that so many people's reports would make, for predictions."""
+    """The strategy that reports of `records` people would make, for predictions."""
     sums = np.zeros(oracle.shape, dtype=np.int64)
     reports = oracle.layout.reports(sums)
     if oracle.split == "budget":
@@ -277,7 +272,7 @@ def _unknown(oracle: TreeOracle, people: int, reports: Int64) -> tuple[ReportedT
 HISTOGRAM_BITS = 20
 """So many that the smallest noise that is stated, that of one record, is fine enough for a histogram's laws."""
 
-# reference shapes put up to about so many times the even share of their records into one group
+# reference shapes put up to about this many times the even share of their records into one group
 _HISTOGRAM_PEAK = 4.0
 
 
@@ -309,13 +304,8 @@ class ReportedHistogram(_Reported):
             raise ParameterError("a histogram of reports needs a unary oracle and a DiscreteGaussian law")
         assert self.inner.groups == self.oracle.size
 
-    @property
-    def inner(self) -> GroupedHistogram:
-        """What `plain` is called for both kinds."""
-        return self.plain
-
     @cached_property
-    def plain(self) -> GroupedHistogram:
+    def inner(self) -> GroupedHistogram:
         """The same groups and law, measured by a curator."""
         return GroupedHistogram(self.size, self.oracle.size, self.law, HISTOGRAM_BITS)
 
@@ -338,7 +328,7 @@ def read_histogram(size: int, oracle: UnaryOracle, sums: Int64) -> tuple[Reporte
 
 
 def expected_histogram(size: int, oracle: UnaryOracle, records: int) -> ReportedHistogram:
-    """The strategy that so many people's reports would make, for predictions."""
+    """The strategy that reports of `records` people would make, for predictions."""
     return _stated(size, oracle, records, records * min(1.0, _HISTOGRAM_PEAK / oracle.size))
 
 

@@ -10,13 +10,13 @@ Five ways, all post-processing, which costs no privacy:
 
 Every valid curve has increments x >= 0, so the third and fourth are nonnegative regression of the
 measurements on the histogram x. Each strategy has its own exact algorithms, beside it (`NEAREST`), and each
-checks its result against the optimality conditions. What strategies share is in `ogive.strategies.isotonic`.
+checks its result against the optimality conditions.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
 0.5 and 1.07 times that of isotonic regression on all of 18 shapes of data, and is the default of
 methods that are named. Where the noise is neither small nor nearly as large as the number of records, a density
-is nearer on most columns (`strategies.fitted`), and `auto` takes it.
+is nearer on most columns, and `auto` takes it.
 Nonnegative regression gains more where the distribution sits on few points with the total known,
 but where thousands of neighboring bins are empty the positive parts of their noise add up: squared
 errors 2 to 7 times those of the unsmoothed estimate were measured in long empty tails, most with an
@@ -25,26 +25,34 @@ unknown total.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
+from ogive.core.compiling import njit
 from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.noise import DiscreteGaussian
 from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot
-from ogive.strategies.base import GaussianRoot, Strategy, approximates
+from ogive.strategies.base import FAR, Strategy, approximates, deviation
+from ogive.strategies.composed import PERSON_UNITS, CountedPeople, units_of
 from ogive.strategies.counts import OpenedThresholds
-from ogive.strategies.fitted import fits, fitted_curve, scales_of, suits
-from ogive.strategies.hats import LeastSquaresHats, smooth_hats, smooth_hats_absolute
-from ogive.strategies.isotonic import NoiseEnergy, isotonic, noise_energy, shrink
+from ogive.strategies.hats import LeastSquaresHats
+from ogive.strategies.hats_smoothed import hat_matrix, smooth_hats, smooth_hats_absolute
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
-from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
-from ogive.strategies.reported import ReportedTree
-from ogive.strategies.square_root import SquareRoot, nearest_bins
+from ogive.strategies.reported import BITS, ReportedTree
+from ogive.strategies.shrinkage import NoiseEnergy, noise_energy, shrink
+from ogive.strategies.square_root import GaussianRoot, SquareRoot, nearest_bins
 from ogive.strategies.tree import LeastSquaresTree, smooth_tree, smooth_tree_absolute
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+    from ogive.strategies.density import Likelihood
 
 Smoothing = Literal["shrinkage", "density", "least_squares", "least_absolute", "isotonic"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
@@ -54,6 +62,178 @@ DEFAULT_SMOOTHING: Smoothing = "shrinkage"
 DENSITY: Smoothing = "density"
 RANK_MATCHING = "rank_matching"
 LARGEST_SQUARE_ROOT = 1 << 16
+
+
+def isotonic(estimate: Float64, total: int | None) -> Float64:
+    """The nearest curve that never decreases; with a total it is at most that, and exactly that at its end."""
+    curve = np.array(estimate, dtype=np.float64)
+    pool(curve)
+    if total is not None:
+        curve = np.minimum(curve, total)
+        curve[-1] = total
+    return curve
+
+
+@njit(steps=lambda values: 2 * values.size)
+def pool(values: Float64) -> None:
+    """Overwrite values by their isotonic regression, in linear time.
+
+    Neighbors that decrease are pooled to their mean: forward as long as the mean is not below what follows, then
+    backward as long as it is not above what precedes.
+
+    Source: Busing, Monotone regression: a simple and fast O(n) PAVA implementation, 2022.
+    """
+    size = values.size
+    means, weights, ends = np.empty(size), np.empty(size), np.empty(size, np.int64)
+    blocks, at = 0, 0
+    while at < size:
+        mean, weight = values[at], 1.0
+        at += 1
+        if blocks > 0 and means[blocks - 1] >= mean:
+            blocks -= 1
+            total = weights[blocks] * means[blocks] + mean
+            weight += weights[blocks]
+            mean = total / weight
+            while at < size and mean >= values[at]:
+                total += values[at]
+                weight += 1.0
+                mean = total / weight
+                at += 1
+            while blocks > 0 and means[blocks - 1] >= mean:
+                blocks -= 1
+                total += weights[blocks] * means[blocks]
+                weight += weights[blocks]
+                mean = total / weight
+        means[blocks], weights[blocks], ends[blocks] = mean, weight, at
+        blocks += 1
+    first = 0
+    for block in range(blocks):
+        values[first : ends[block]] = means[block]
+        first = ends[block]
+
+
+# --- The strategies that a density is fitted to, and the fitted curve
+#
+# An unbiased strategy measures sums of bins with independent noise. A smooth density with a few atoms is fitted to them
+# (`density`), and what the unbiased curve says against it beyond noise is added back (`kept_residual`). So smooth
+# columns gain what a method for smooth columns gains, and others lose little against shrinkage. Nothing else is
+# measured, and the band is that of the unbiased curve.
+
+FEWEST_BINS = 16
+"""Shorter curves have too few bins for a density to be smooth."""
+
+LARGEST_BINS = 1 << 16
+"""On more bins a fit takes seconds, and `auto` shrinks."""
+
+LOUDEST, LOUDEST_REPORTS, QUIETEST = 0.65, 0.2, 0.004
+"""Noise at a threshold, as a share of the records, between which `auto` fits a density.
+
+With more noise a density cannot be told from an atom; with less, the unbiased curve is as good as any fit. Reports
+have a limit of their own, up to which `benchmarks/local_curves.py` measures them.
+"""
+
+_SILENT = 1e-3  # variance below which noise of a whole number is as good as none
+
+
+def _hat_weights(strategy: LeastSquaresHats) -> Any:
+    from scipy import sparse  # slow to import
+
+    return sparse.vstack([sparse.eye_array(strategy.size), hat_matrix(strategy.size, strategy.spacings)], format="csr")
+
+
+def _block_weights(strategy: LeastSquaresTree) -> Any:
+    from scipy import sparse  # slow to import
+
+    bins = np.arange(strategy.size)
+    rows = [
+        sparse.csr_array((np.ones(strategy.size), (bins // block, bins)), shape=(level.nodes, strategy.size))
+        for block, level in zip(strategy.blocks, strategy.levels, strict=True)
+    ]
+    return sparse.vstack(rows, format="csr")
+
+
+WEIGHTS: Mapping[type, Callable[[Any], Any]] = {
+    LeastSquaresHats: _hat_weights,
+    LeastSquaresTree: _block_weights,
+    ReportedTree: lambda strategy: _block_weights(strategy.inner),
+}
+"""For each strategy that a density can be fitted to: weights of the bins in its sums, at most 1, shape (M, N)."""
+
+
+def scales_of(strategy: Strategy) -> list[float]:
+    """What the numbers of each level are divided by, to be sums of bins with those weights."""
+    if isinstance(strategy, LeastSquaresHats):
+        return [1.0, *(2.0 * spacing for spacing in strategy.spacings)]
+    return [2.0**BITS if isinstance(strategy, ReportedTree) else 1.0] * len(strategy.levels)
+
+
+@lru_cache(maxsize=64)
+def _largest(strategy: Any) -> float:
+    """Largest deviation of a measured sum, on the scale where a bin weighs at most 1."""
+    levels = zip(strategy.levels, scales_of(strategy), strict=True)
+    return max(math.sqrt(level.law.variance) / scale for level, scale in levels)
+
+
+@lru_cache(maxsize=8)
+def _likelihood(strategy: Any) -> tuple[Likelihood, Float64]:
+    """The likelihood of a histogram, and what an answer is divided by."""
+    from ogive.strategies.density import Likelihood  # with the first fit
+
+    nodes = [level.nodes for level in strategy.levels]
+    scales = np.repeat(scales_of(strategy), nodes)
+    variances = np.repeat([max(level.law.variance, _SILENT) for level in strategy.levels], nodes)
+    heavy = not isinstance(strategy.levels[0].law, DiscreteGaussian)
+    return Likelihood(WEIGHTS[type(strategy)](strategy), variances / scales**2, heavy), scales
+
+
+@lru_cache(maxsize=1)
+def _linear_algebra() -> ThreadpoolController:
+    """Controls the threads of the libraries that NumPy and SciPy have loaded; the latter's come with a first fit."""
+    from threadpoolctl import ThreadpoolController  # slow to import
+
+    return ThreadpoolController()
+
+
+@lru_cache(maxsize=8)
+def _energies(strategy: Any, total_known: bool) -> list[Float64]:
+    """Noise of the Haar coefficients of the unbiased curve."""
+    from ogive.strategies.density import haar_energies  # with the first fit
+
+    def estimate(noise: tuple[Int64, ...]) -> Float64:
+        return np.asarray(strategy.estimate(strategy.spread(noise), 0 if total_known else None))
+
+    nodes = [level.nodes for level in strategy.levels]
+    return haar_energies(estimate, nodes, [level.law.variance for level in strategy.levels])
+
+
+def fitted_curve(strategy: Strategy, answer: Int64, total: int | None) -> Float64:
+    """Cumulative counts by a fitted density and what it leaves, shape (N,); monotone. Post-processing.
+
+    For a strategy of one of the types in `WEIGHTS`; `answer` are its noisy measurements, shape (M,), and `total` is the
+    number of records if public, else None.
+    """
+    from ogive.strategies.density import Fitting, kept_residual  # with the first fit
+
+    raw = strategy.estimate(answer, total)
+    monotone = np.clip(isotonic(raw, total), 0.0, total)
+    records = float(monotone[-1])
+    if records <= 0:
+        return monotone
+    hashable: Any = strategy
+    likelihood, scales = _likelihood(hashable)
+    try:
+        with _linear_algebra().limit(limits=1, user_api="blas"):  # threads wait longer for each other than they work
+            histogram = Fitting(likelihood, answer / scales, records).histogram()
+    except (np.linalg.LinAlgError, ValueError) as error:  # the latter from SciPy, for numbers that are not finite
+        raise ArithmeticError(f"a density was not fitted: {error}") from None
+    if not np.isfinite(histogram).all():
+        raise ArithmeticError("a density was not fitted: it is not finite")
+    curve = np.cumsum(histogram)
+    curve += kept_residual(monotone - curve, _energies(hashable, total is not None))
+    return isotonic(curve, total)
+
+
+# --- All ways of smoothing
 
 
 def ending(strategy: PathNoise, points: Int64, total: int | None, *, anchor: bool) -> int:
@@ -125,7 +305,7 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
         if kind in ("auto", "isotonic") or (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
             return None
         return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use `smooth='isotonic'`"
-    if kind == DENSITY and not fits(strategy):
+    if kind == DENSITY and type(strategy) not in WEIGHTS:
         offered = "hat_ls, tree_ls and reports"
         return f"density smoothing is offered for {offered}, not for {strategy.name}; use `smooth='shrinkage'`"
     if isinstance(strategy, GaussianRoot) and kind == "least_absolute":
@@ -159,7 +339,15 @@ def automatic_smoothing(strategy: Strategy, answer: Int64, total: int | None) ->
     """
     if isinstance(strategy, CountedPeople):
         return automatic_smoothing(strategy.strategy, answer, units_of(total))
-    return DENSITY if suits(strategy, answer, total) else default_smoothing(strategy)
+    if type(strategy) not in WEIGHTS or not FEWEST_BINS <= strategy.size <= LARGEST_BINS:
+        return default_smoothing(strategy)
+    records = float(strategy.estimate(answer, total)[-1])
+    hashable: Any = strategy
+    if FAR * _largest(hashable) < QUIETEST * records:
+        return default_smoothing(strategy)  # without the exact variance, whose loops would be compiled for it
+    loudest = LOUDEST_REPORTS if isinstance(strategy, ReportedTree) else LOUDEST
+    suited = QUIETEST * records < deviation(hashable, total_known=total is not None) < loudest * records
+    return DENSITY if suited else default_smoothing(strategy)
 
 
 def smooth(
@@ -199,16 +387,31 @@ def smooth(
     reason = unsmoothable(strategy, kind)
     if reason is not None:
         raise UnsupportedError(reason)
-    wanted = _checked_points(points, strategy.size)
+    size = strategy.size
+    chosen = np.arange(size) if points is None else np.asarray(points, dtype=np.int64)
+    if chosen.ndim != 1 or not chosen.size or chosen[0] < 0 or chosen[-1] >= size or (np.diff(chosen) <= 0).any():
+        raise ParameterError(f"`points` must be increasing whole numbers from 0 to {size - 1}, got {quoted(points)}")
     measurements = np.asarray(answer, dtype=np.int64)
-    expected = wanted.size if isinstance(strategy, PathNoise) else sum(level.nodes for level in strategy.levels)
+    expected = chosen.size if isinstance(strategy, PathNoise) else sum(level.nodes for level in strategy.levels)
     if measurements.shape != (expected,):
         raise ParameterError(f"the answer must have shape ({expected},), got {measurements.shape}")
     if isinstance(strategy, PathNoise):
-        curve = _smooth_path(strategy, measurements, wanted, total, kind, anchor)
+        return np.clip(_smooth_path(strategy, measurements, chosen, total, kind, anchor), 0.0, total)
+    if kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds):
+        curve = strategy.matched(measurements, total)
+    elif kind in ("shrinkage", "isotonic"):
+        curve = _near_estimate(strategy, strategy.estimate(measurements, total), total, kind, known=total)
+    elif kind == DENSITY:
+        curve = fitted_curve(strategy, measurements, total)
+    elif type(strategy) in NEAREST:
+        curve = np.cumsum(
+            NEAREST[type(strategy)](strategy, measurements, None if total is None else float(total), kind)
+        )
+        if total is not None:
+            curve[-1] = total
     else:
-        curve = _smooth_whole(strategy, measurements, total, kind)[wanted]
-    return np.clip(curve, 0.0, total)
+        raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}")
+    return np.clip(curve[chosen], 0.0, total)
 
 
 def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[Float64, str]:
@@ -231,22 +434,6 @@ def _smooth_path(
         return nearest_points(strategy, answer, points, total, kind, anchor=anchor)
     known = total if ending(strategy, points, total, anchor=anchor) == ANCHORED else None
     return _near_estimate(strategy, strategy.estimate_at(answer, points, known), total, kind, known=known, at=points)
-
-
-def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
-    if isinstance(strategy, OpenedThresholds) and kind == RANK_MATCHING:
-        return strategy.matched(answer, total)
-    if kind in ("shrinkage", "isotonic"):
-        return _near_estimate(strategy, strategy.estimate(answer, total), total, kind, known=total)
-    if kind == DENSITY:
-        return fitted_curve(strategy, answer, total)
-    if type(strategy) not in NEAREST:
-        raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}")
-    known = None if total is None else float(total)
-    curve = np.cumsum(NEAREST[type(strategy)](strategy, answer, known, kind))
-    if total is not None:
-        curve[-1] = total
-    return curve
 
 
 def _near_estimate(
@@ -279,12 +466,3 @@ def _noise_energy(strategy: Any, total_known: bool, opened: bytes | None) -> Noi
     nodes = [level.nodes for level in strategy.levels]
     variances = [level.law.variance for level in strategy.levels]
     return noise_energy(estimate, nodes, variances, strategy.size if points is None else points.size)
-
-
-def _checked_points(points: Int64 | None, size: int) -> Int64:
-    if points is None:
-        return np.arange(size)
-    wanted = np.asarray(points, dtype=np.int64)
-    if wanted.ndim != 1 or not wanted.size or wanted[0] < 0 or wanted[-1] >= size or (np.diff(wanted) <= 0).any():
-        raise ParameterError(f"`points` must be increasing whole numbers from 0 to {size - 1}, got {quoted(points)}")
-    return wanted

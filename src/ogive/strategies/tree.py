@@ -24,8 +24,8 @@ from ogive.strategies.base import (
     PlainStrategy,
     Readers,
     batch,
+    check_design,
     check_levels,
-    check_privacy,
     histogram,
     measured_laws,
     measured_loss,
@@ -296,9 +296,9 @@ def tree_design(
         blocks = 2 ** chains[row][chains[row] >= 0]
         weights = np.empty(len(blocks))
         _optimize(blocks.astype(np.float64), float(size), exponent, total_known, 300 if optimize else 0, weights)
-        kept = weights >= 2.0 / PARTS
-        chain = tuple(int(block) for block in blocks[kept])
-        shares = whole_shares(weights[kept]) if optimize else (Fraction(1, len(chain)),) * len(chain)
+        used = weights >= 2.0 / PARTS
+        chain = tuple(int(block) for block in blocks[used])
+        shares = whole_shares(weights[used]) if optimize else (Fraction(1, len(chain)),) * len(chain)
         variances = np.array([float(share) for share in shares]) ** -exponent
         mean = float(prefix_variance(*as_arrays(size, chain), variances, total_known).mean())
         if best is None or mean < best[0]:
@@ -398,8 +398,7 @@ def design_tree(
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`, and equal to it unless scales were rounded up.
     """
-    check_levels(size, (), (), what="blocks")
-    check_privacy(privacy, adjacency)
+    check_design(size, privacy, adjacency)
     exponent = 2 if isinstance(privacy, PureDP) else 1
     blocks, shares = tree_design(size, exponent, adjacency is Adjacency.REPLACE, optimize)
     changes = [moved_counts(adjacency)] * len(blocks)
@@ -535,8 +534,8 @@ def smooth_tree_absolute(
     top = pieces.sum(axis=0, keepdims=True)
     amount = float(top[0, slopes < 0].sum()) if total is None else float(total)
     at_zero = float(sum(weight * np.abs(level).sum() for weight, level in zip(weights, levels, strict=True)))
-    taken = np.minimum(np.maximum(amount - np.concatenate(([0.0], np.cumsum(top[0, :-1]))), 0.0), top[0])
-    predicted = at_zero + float((slopes * taken).sum())
+    lengths = np.minimum(np.maximum(amount - np.concatenate(([0.0], np.cumsum(top[0, :-1]))), 0.0), top[0])
+    predicted = at_zero + float((slopes * lengths).sum())
     share = _divide(np.array([amount]), top, rows[-1], len(rows[-1]))
     attained = float(weights[-1] * np.abs(share - levels[-1]).sum())
     for level in range(len(levels) - 2, -1, -1):
@@ -574,15 +573,15 @@ def _divide(amounts: Float64, joined: Float64, rows: Float64, ratio: int) -> Flo
             length = joined[parent, piece]
             if left <= 0.0:
                 break
-            taken = min(left, length)
-            left -= taken
-            if taken == 0.0:
+            part = min(left, length)
+            left -= part
+            if part == 0.0:
                 continue
             for child in range(first, stop):
-                if taken == length:
+                if part == length:
                     out[child] += rows[child, piece]
                 elif length < np.inf:
-                    out[child] += taken * (rows[child, piece] / length)
+                    out[child] += part * (rows[child, piece] / length)
                 else:
-                    out[child] += taken / (stop - first)
+                    out[child] += part / (stop - first)
     return out

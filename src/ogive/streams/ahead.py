@@ -18,8 +18,8 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import measured_loss
-from ogive.strategies.convolution import Convolver
 from ogive.strategies.hats import LeastSquaresHats, design_hats, shared_hats
+from ogive.strategies.square_root import Convolver
 from ogive.streams.engines import Engine, concentrated
 
 
@@ -128,9 +128,9 @@ class PowerTotals(Engine):
         moved = [squared * self.change**2 for squared in self.squared]
         return measured_loss(self.laws, l1=moved, l2_squared=moved)
 
-    def variance(self, taken: Int64) -> Float64:
+    def variance(self, counts: Int64) -> Float64:
         sums = np.concatenate(([0.0], np.cumsum(self.weights.astype(np.float64) ** 2)))
-        variance: Float64 = sums[np.asarray(taken)] * self.laws[0].variance + self.laws[1].variance
+        variance: Float64 = sums[np.asarray(counts)] * self.laws[0].variance + self.laws[1].variance
         return np.ldexp(variance, -4 * self.bits)
 
     def start(self, nodes: DerivedNodes) -> None:
@@ -278,10 +278,10 @@ class HatTotals(Engine):
         assert isinstance(one, PureDP)
         return PureDP(one.epsilon * self.change)
 
-    def variance(self, taken: Int64) -> Float64:
-        points, where = np.unique(np.asarray(taken), return_inverse=True)
+    def variance(self, counts: Int64) -> Float64:
+        points, where = np.unique(np.asarray(counts), return_inverse=True)
         variance: Float64 = self.strategy.solver.variance_at(points - 1, total_known=False)[where]
-        return variance.reshape(np.shape(taken))
+        return variance.reshape(np.shape(counts))
 
     @cached_property
     def mean_variance(self) -> float:

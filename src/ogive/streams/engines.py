@@ -37,7 +37,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 class Elements:
     """What is stored of the elements of a stream: how many, their sum, and bounds of each, in whole units."""
 
-    taken: int
+    count: int
     total: int
     low: int
     high: int
@@ -134,7 +134,7 @@ class Engine(ABC):
         """What the whole stream costs."""
 
     @abstractmethod
-    def variance(self, taken: Int64) -> Float64:
+    def variance(self, counts: Int64) -> Float64:
         """Variance of the total after each number of elements, in squared units, same shape."""
 
     @property
@@ -181,8 +181,8 @@ class NoiseWindow:
     def values(self, first: int, end: int) -> Int64:
         """Noise of the nodes first..end - 1, shape (end - first,)."""
         if first < self._first or end > self._first + len(self._drawn):
-            wanted = np.arange(first, min(max(end, first + WIDTH), self._count))
-            self._first, self._drawn = first, self._nodes.values(self._law, self._level, wanted)
+            nodes = np.arange(first, min(max(end, first + WIDTH), self._count))
+            self._first, self._drawn = first, self._nodes.values(self._law, self._level, nodes)
         return self._drawn[first - self._first : end - self._first]
 
 
@@ -216,8 +216,8 @@ class PathTotals(Engine):
         squared = grid_squared_shift(self.tree, Adjacency.ADD_OR_REMOVE, self.change << self.bits)
         return ZeroConcentratedDP(squared / (2 * self.law.sigma**2))
 
-    def variance(self, taken: Int64) -> Float64:
-        return np.full(np.shape(taken), self.tree.terms * self.law.variance / 4.0**self.bits)
+    def variance(self, counts: Int64) -> Float64:
+        return np.full(np.shape(counts), self.tree.terms * self.law.variance / 4.0**self.bits)
 
     @property
     def mean_variance(self) -> float:
@@ -279,8 +279,8 @@ class TreeTotals(Engine):
         """What the whole stream costs: one sum per level changes, by at most `change`."""
         return measured_loss([self.law], l1=[self.levels * self.change], l2_squared=[self.levels * self.change**2])
 
-    def variance(self, taken: Int64) -> Float64:
-        blocks = np.asarray(taken)[..., None] // self.sizes
+    def variance(self, counts: Int64) -> Float64:
+        blocks = np.asarray(counts)[..., None] // self.sizes
         blocks[..., :-1] %= self.base
         return np.asarray((blocks @ self.relative) * self.law.variance)
 
@@ -313,12 +313,12 @@ class TreeTotals(Engine):
     def restore(self, state: Any, elements: Elements) -> None:
         state = fields(state, frozenset(("starts", "estimates")), "the state of a tree")
         starts = whole_numbers(state["starts"], self.levels, -_MAX_TOTAL, _MAX_TOTAL, "starts")
-        before, sum_before = elements.taken, elements.total
+        before, sum_before = elements.count, elements.total
         for size, start in zip(self.sizes.tolist(), starts, strict=True):
             # what lies between the open block of this level and that of the level below
-            first = elements.taken // size * size
+            first = elements.count // size * size
             if not (elements.allow(start, first) and elements.allow(sum_before - start, before - first)):
-                raise ParameterError(f"starts of a stored running total contradict the {elements.taken} elements")
+                raise ParameterError(f"starts of a stored running total contradict the {elements.count} elements")
             before, sum_before = first, start
         estimates = numbers(state["estimates"], self.levels, float(self.steps) * _MAX_NOISE, "estimates")
         self.starts, self.estimates = np.array(starts, np.int64), np.array(estimates)
@@ -410,7 +410,7 @@ MAX_SQRT_STEPS = 1 << 17
 
 
 def concentrated(steps: int, privacy: PureDP | ZeroConcentratedDP, most: int) -> Fraction:
-    """The rho of a square-root factorization, which takes at most so many steps."""
+    """The rho of a square-root factorization, which takes at most `most` steps."""
     if isinstance(privacy, PureDP):
         raise ParameterError("the square-root factorization needs `ZeroConcentratedDP` or `ApproxDP`, not `PureDP`")
     if steps > most:
@@ -440,9 +440,9 @@ class SqrtTotals(Engine):
     def loss(self) -> PureDP | ZeroConcentratedDP:
         return measured_loss([self.law], l1=[0], l2_squared=[self.squared * self.change**2])
 
-    def variance(self, taken: Int64) -> Float64:
+    def variance(self, counts: Int64) -> Float64:
         sums = np.concatenate(([0.0], np.cumsum(self.inverse**2)))
-        return np.asarray(sums[np.asarray(taken)] * self.law.variance)
+        return np.asarray(sums[np.asarray(counts)] * self.law.variance)
 
     def start(self, nodes: DerivedNodes) -> None:
         self.window = NoiseWindow(nodes, self.law, 0, self.steps)
@@ -465,7 +465,7 @@ class SqrtTotals(Engine):
 
     def restore(self, state: Any, elements: Elements) -> None:
         state = fields(state, frozenset(("elements", "published")), "the state of a square-root factorization")
-        taken = elements.taken
+        taken = elements.count
         values = whole_numbers(state["elements"], taken, elements.low, elements.high, "elements")
         published = whole_numbers(state["published"], taken, -WORD - 1, WORD, "published")
         if sum(values) != elements.total:

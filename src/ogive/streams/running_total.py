@@ -318,12 +318,12 @@ class RunningTotal:
         """
         content = unpack(data, _FIELDS, _FORMAT)
         resumed = cls.__new__(cls)
-        said = content["parameters"] if isinstance(content["parameters"], dict) else {}
-        if method == "auto" and isinstance(said.get("method"), str) and said["method"] in METHODS:
-            method = said["method"]
+        stated = content["parameters"] if isinstance(content["parameters"], dict) else {}
+        if method == "auto" and isinstance(stated.get("method"), str) and stated["method"] in METHODS:
+            method = stated["method"]
         resumed._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
         resumed._paid = None
-        named = said.get("name")
+        named = stated.get("name")
         if named is not None and name is None:
             raise ReleaseMismatchError(
                 f"this running total was paid for from a ledger as {quoted(named)}; say that with "

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ogive.accounting import as_concentrated, covers, group_loss, larger_loss, total_loss
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
-from ogive.strategies.summed import largest_loss
+from ogive.strategies.composed import largest_loss
 
 PURE, CONCENTRATED, APPROXIMATE, GAUSSIAN = (
     PureDP("1/2"),

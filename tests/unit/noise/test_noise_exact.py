@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.noise import base as exact
-from ogive.noise import discrete_gaussian, discrete_laplace, skellam
-from ogive.noise import discrete_laplace as polya
+from ogive.noise import discrete, laws
 
 MANY = np.zeros(1 << 20, np.uint32)
 
@@ -218,13 +217,11 @@ def accepted(found):
 def test_geometric_sampler_has_the_stated_law(monkeypatch, unit, divisor):
     mpmath.mp.dps = 30
     tree = Tree(mpmath.mpf("1e-18"))
-    monkeypatch.setattr(discrete_laplace, "uniform", first_try(tree, tree.uniform))
-    monkeypatch.setattr(
-        discrete_laplace, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at)
-    )
-    monkeypatch.setattr(discrete_laplace, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
+    monkeypatch.setattr(discrete, "uniform", first_try(tree, tree.uniform))
+    monkeypatch.setattr(discrete, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at))
+    monkeypatch.setattr(discrete, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
     found, lost = tree.run(
-        lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, unit, 0, divisor, exact.reciprocal(unit))[0])
+        lambda: int(discrete.draw_geometric.py_func(MANY, 0, unit, 0, divisor, exact.reciprocal(unit))[0])
     )
     found = accepted(found)
     ratio = mpmath.exp(-mpmath.mpf(divisor) / unit)
@@ -236,14 +233,12 @@ def test_geometric_sampler_has_the_stated_law(monkeypatch, unit, divisor):
 def test_geometric_sampler_with_a_shift_has_the_law_of_the_whole_numerator(monkeypatch):
     mpmath.mp.dps = 30
     tree = Tree(mpmath.mpf("1e-18"))
-    monkeypatch.setattr(discrete_laplace, "uniform", first_try(tree, tree.uniform))
-    monkeypatch.setattr(discrete_laplace, "word", lambda words, at: tree.choose([mpmath.mpf(1) / 4] * 4) << 30)
-    monkeypatch.setattr(discrete_laplace, "expand", divide)
-    monkeypatch.setattr(
-        discrete_laplace, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at)
-    )
-    monkeypatch.setattr(discrete_laplace, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
-    found, _ = tree.run(lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, 3, 2, 5, exact.reciprocal(3))[0]))
+    monkeypatch.setattr(discrete, "uniform", first_try(tree, tree.uniform))
+    monkeypatch.setattr(discrete, "word", lambda words, at: tree.choose([mpmath.mpf(1) / 4] * 4) << 30)
+    monkeypatch.setattr(discrete, "expand", divide)
+    monkeypatch.setattr(discrete, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at))
+    monkeypatch.setattr(discrete, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
+    found, _ = tree.run(lambda: int(discrete.draw_geometric.py_func(MANY, 0, 3, 2, 5, exact.reciprocal(3))[0]))
     found = accepted(found)
     ratio = mpmath.exp(-mpmath.mpf(5) / 12)
     for k in range(12):
@@ -254,10 +249,8 @@ def test_laplace_sampler_joins_two_geometric_halves_without_counting_zero_twice(
     mpmath.mp.dps = 30
     tree = Tree(mpmath.mpf(0))
     weights = [mpmath.mpf(w) / 16 for w in (8, 4, 2, 1, 1)]
-    monkeypatch.setattr(
-        discrete_laplace, "draw_geometric", first_try(tree, lambda words, at, *_: (tree.choose(weights), at))
-    )
-    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete_laplace, tree, 1, 0, 1, fill="_fill_laplace"))
+    monkeypatch.setattr(discrete, "draw_geometric", first_try(tree, lambda words, at, *_: (tree.choose(weights), at)))
+    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete, tree, 1, 0, 1, fill="_fill_laplace"))
     found = accepted(found)
     total = 2 * sum(weights) - weights[0]
     assert all(abs(found[k] - weights[abs(k)] / total) < 1e-25 for k in range(-4, 5))
@@ -269,15 +262,15 @@ def test_gaussian_sampler_has_the_stated_law(monkeypatch, unit, shift, divisor):
     tree = Tree(mpmath.mpf(0))
     blocks = [mpmath.exp(-(mpmath.mpf(k) ** 2) / 2) for k in range(11)]
     shares = [weight / mpmath.fsum(blocks) for weight in blocks]
-    monkeypatch.setattr(discrete_gaussian, "_draw_block", first_try(tree, lambda words, at: (tree.choose(shares), at)))
-    monkeypatch.setattr(discrete_gaussian, "uniform_wide", tree.uniform)
+    monkeypatch.setattr(discrete, "_draw_block", first_try(tree, lambda words, at: (tree.choose(shares), at)))
+    monkeypatch.setattr(discrete, "uniform_wide", tree.uniform)
 
     def keep(words, at, block, *x):
         return tree.coin(mpmath.exp(-fraction(*x) * (2 * block + fraction(*x)) / 2)), at
 
-    monkeypatch.setattr(discrete_gaussian, "_keep_offset", keep)
-    monkeypatch.setattr(discrete_gaussian, "expand", divide)
-    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete_gaussian, tree, unit, shift, divisor))
+    monkeypatch.setattr(discrete, "_keep_offset", keep)
+    monkeypatch.setattr(discrete, "expand", divide)
+    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete, tree, unit, shift, divisor, fill="_fill_gaussian"))
     found = accepted(found)
     sigma = mpmath.mpf(unit << shift) / divisor
     stated = {k: mpmath.exp(-((k / sigma) ** 2) / 2) for k in range(-90, 91)}
@@ -298,8 +291,8 @@ def test_gaussian_block_has_weights_exp_of_minus_half_its_square(monkeypatch):
     mpmath.mp.dps = 30
     tree = Tree(mpmath.mpf("3e-5"))
     root = mpmath.exp(mpmath.mpf(-1) / 2)
-    monkeypatch.setattr(discrete_gaussian, "bernoulli_inverse_root_e", lambda words, at: (tree.coin(root), at + 1))
-    found, lost = tree.run(lambda: discrete_gaussian._draw_block.py_func(MANY, 0)[0])
+    monkeypatch.setattr(discrete, "bernoulli_inverse_root_e", lambda words, at: (tree.coin(root), at + 1))
+    found, lost = tree.run(lambda: discrete._draw_block.py_func(MANY, 0)[0])
     total = mpmath.nsum(lambda k: mpmath.exp(-(k**2) / 2), [0, 30])
     assert lost < 0.05
     for k in range(5):
@@ -318,9 +311,9 @@ def test_gaussian_offset_is_kept_with_the_stated_probability(monkeypatch, block)
         side = tree.choose([2 * block * part, part, 1 - (2 * block + 1) * part])
         return 2 * block - 1 + side, at
 
-    monkeypatch.setattr(discrete_gaussian, "uniform", uniform)
-    monkeypatch.setattr(discrete_gaussian, "bernoulli", lambda words, at, *_: (tree.coin(x), at))
-    keep = discrete_gaussian._keep_offset.py_func
+    monkeypatch.setattr(discrete, "uniform", uniform)
+    monkeypatch.setattr(discrete, "bernoulli", lambda words, at, *_: (tree.coin(x), at))
+    keep = discrete._keep_offset.py_func
     found, lost = tree.run(lambda: keep(MANY, 0, block, 5 << 28, 0, 1)[0])
     assert lost < 2e-2
     assert abs(found[True] - mpmath.exp(-x * (2 * block + x) / 2)) < lost
@@ -331,9 +324,9 @@ def test_urn_share_of_a_total_is_beta_binomial(monkeypatch):
     for part, parts in ((1, 2), (1, 3), (3, 4), (1, 1)):
         for total in range(6):
             tree = Tree(mpmath.mpf(0))
-            monkeypatch.setattr(polya, "uniform", tree.uniform)
-            monkeypatch.setattr(polya, "uniform_wide", tree.uniform)
-            found, lost = tree.run(lambda: polya.draw_share.py_func(MANY, 0, total, part, parts)[0])  # noqa: B023
+            monkeypatch.setattr(discrete, "uniform", tree.uniform)
+            monkeypatch.setattr(discrete, "uniform_wide", tree.uniform)
+            found, lost = tree.run(lambda: discrete.draw_share.py_func(MANY, 0, total, part, parts)[0])  # noqa: B023
             assert lost == 0
             r = mpmath.mpf(part) / parts
             for k in range(total + 1):
@@ -344,8 +337,8 @@ def test_urn_share_of_a_total_is_beta_binomial(monkeypatch):
 def test_poisson_of_mean_one_has_the_stated_law(monkeypatch):
     mpmath.mp.dps = 30
     tree = Tree(mpmath.mpf("1e-5"))
-    monkeypatch.setattr(skellam, "uniform", tree.uniform)
-    found, lost = tree.run(lambda: skellam.draw_unit_poisson.py_func(MANY, 0)[0])
+    monkeypatch.setattr(laws, "uniform", tree.uniform)
+    found, lost = tree.run(lambda: laws.draw_unit_poisson.py_func(MANY, 0)[0])
     assert lost < 1e-2
     for k in range(4):
         assert stated_poisson(1, k) - lost <= found[k] <= stated_poisson(1, k) + mpmath.mpf("1e-15")
@@ -356,9 +349,9 @@ def test_poisson_of_any_mean_adds_whole_ones_and_thins_the_last(monkeypatch):
     tree = Tree(mpmath.mpf(10) ** -digits(8, part=7))
     ones = [stated_poisson(1, k) for k in range(9)]
     ones[-1] += 1 - mpmath.fsum(ones)
-    monkeypatch.setattr(skellam, "draw_unit_poisson", lambda words, at: (tree.choose(ones), at))
-    monkeypatch.setattr(skellam, "uniform", lambda words, at, bound: (2 * tree.coin(mpmath.mpf(1) / 3), at))
-    found, lost = tree.run(lambda: int(skellam.draw_poisson.py_func(MANY, 0, 2, 2, 3)[0]))
+    monkeypatch.setattr(laws, "draw_unit_poisson", lambda words, at: (tree.choose(ones), at))
+    monkeypatch.setattr(laws, "uniform", lambda words, at, bound: (2 * tree.coin(mpmath.mpf(1) / 3), at))
+    found, lost = tree.run(lambda: int(laws.draw_poisson.py_func(MANY, 0, 2, 2, 3)[0]))
     assert lost < 1e-4
     for k in range(8):
         assert abs(found[k] - stated_poisson(mpmath.mpf(8) / 3, k)) < 1e-4
@@ -372,15 +365,15 @@ def stated_poisson(mean, k):
 def test_every_kernel_ends_on_words_that_are_all_ones_or_missing(size):
     words = np.full((1, size), 0xFFFFFFFF, np.uint32)
     fills = [
-        lambda out: discrete_laplace._fill_laplace(words, out, 7, 0, 2),
-        lambda out: discrete_laplace._fill_laplace(words, out, 1 << 31, 16, 1),
-        lambda out: discrete_laplace._fill_laplace(words, out, 1, 0, 9),
-        lambda out: discrete_gaussian._fill(words, out, 7, 0, 2),
-        lambda out: discrete_gaussian._fill(words, out, 1 << 31, 16, 1),
-        lambda out: discrete_gaussian._fill(words, out, 1, 0, 9),
-        lambda out: polya._fill_shares(words, out, 1 << 31, 16, 1, 1, 1 << 31),
-        lambda out: polya._fill_shares(words, out, 7, 0, 2, 1, 3),
-        lambda out: skellam._fill(words, out, 5, 1, 3),
+        lambda out: discrete._fill_laplace(words, out, 7, 0, 2),
+        lambda out: discrete._fill_laplace(words, out, 1 << 31, 16, 1),
+        lambda out: discrete._fill_laplace(words, out, 1, 0, 9),
+        lambda out: discrete._fill_gaussian(words, out, 7, 0, 2),
+        lambda out: discrete._fill_gaussian(words, out, 1 << 31, 16, 1),
+        lambda out: discrete._fill_gaussian(words, out, 1, 0, 9),
+        lambda out: discrete._fill_shares(words, out, 1 << 31, 16, 1, 1, 1 << 31),
+        lambda out: discrete._fill_shares(words, out, 7, 0, 2, 1, 3),
+        lambda out: laws._fill_skellam(words, out, 5, 1, 3),
     ]
     for fill in fills:
         done, used = fill(np.empty((1, 3), np.int64))

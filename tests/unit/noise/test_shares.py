@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Polya, Skellam, round_up_root
-from ogive.noise.discrete_gaussian import sigma_of
-from ogive.noise.discrete_laplace import scale_of
+from ogive.noise.discrete import scale_of, sigma_of
 from ogive.noise.laws import MOST_PARTIES, WIDE_ROOM, WIDE_SIGMA, ShareNodes, share_of, widened
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import design_path, design_tree

@@ -12,7 +12,7 @@ from ogive.columns.grids import Grid
 from ogive.errors import DataError, UnsupportedError
 from ogive.queries import PersonShares
 from ogive.records import Records, bounding
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 GRID = Grid.integers(0, 2)
 VALUES = (0, 1, 2)

@@ -27,7 +27,7 @@ from ogive.statistics.curve.approximating import (
 )
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds, design_histogram, design_projection
-from ogive.strategies.summed import SummedApproximations
+from ogive.strategies.composed import SummedApproximations
 from tests.helpers.curves import noisy_curve
 
 SIZE, RECORDS = 32, 1000

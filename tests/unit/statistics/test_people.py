@@ -21,7 +21,7 @@ from ogive.statistics.curve.approximating import simultaneous_band
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.choose import PEOPLE_METHODS, candidates
 from ogive.strategies import CountedPeople, SummedStrategies, design_histogram, design_path, strategy_from_dict
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 PURE, CONCENTRATED = PureDP(1), ZeroConcentratedDP("0.1")

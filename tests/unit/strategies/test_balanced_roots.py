@@ -21,8 +21,8 @@ from ogive.strategies import (
     strategy_from_dict,
 )
 from ogive.strategies.balanced_roots import Reflected, ToeplitzInverse, corner_sums, eigenvalues, kernel_of
-from ogive.strategies.convolution import LIMIT
 from ogive.strategies.smoothing import smooth
+from ogive.strategies.square_root import LIMIT
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 HALF = ZeroConcentratedDP("0.5")

@@ -12,11 +12,10 @@ from ogive.errors import UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.statistics.methods.base import Shapes
-from ogive.strategies import density, design_hats, design_reports, fitted
+from ogive.strategies import density, design_hats, design_reports, smoothing
 from ogive.strategies.density import STIFF, Prior, fit
-from ogive.strategies.fitted import fitted_curve, suits
 from ogive.strategies.reported import expected_tree
-from ogive.strategies.smoothing import DENSITY, automatic_smoothing, smooth
+from ogive.strategies.smoothing import DENSITY, automatic_smoothing, fitted_curve, smooth
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 
@@ -28,7 +27,7 @@ def hats(product, records, size=1024, adjacency=REPLACE):
 def dense(strategy):
     """Weights and variances of the measurements, as a matrix, on the scale where a bin weighs at most 1."""
     measured, _, variances = matrices(strategy)
-    scales = fitted._likelihood(strategy)[1]
+    scales = smoothing._likelihood(strategy)[1]
     return measured / scales[:, None], variances / scales**2
 
 
@@ -36,15 +35,15 @@ def dense(strategy):
 @pytest.mark.parametrize("size", [1, 7, 100, 300])
 def test_the_likelihood_is_that_of_dense_matrices(name, size):
     strategy = designed(name, size, REPLACE)
-    likelihood, scales = fitted._likelihood(strategy)
+    likelihood, scales = smoothing._likelihood(strategy)
     rows, variances = dense(strategy)
     precision = rows.T @ (rows / variances[:, None])
     rng = np.random.default_rng(1)
     answer, counts = rng.normal(size=len(rows)), rng.random(size)
     np.testing.assert_allclose(likelihood.weigh(answer), rows.T @ (answer / variances), atol=1e-12)
-    np.testing.assert_allclose(likelihood.times(counts), precision @ counts)
+    np.testing.assert_allclose(likelihood.weigh(likelihood.rows @ counts), precision @ counts)
     np.testing.assert_allclose(likelihood.diagonal, np.diag(precision))
-    even = np.array([likelihood.even(unit) for unit in np.eye(len(likelihood.widths))])
+    even = (np.eye(len(likelihood.widths)) / likelihood.widths)[:, likelihood.group]
     np.testing.assert_allclose(likelihood.precision, even @ precision @ even.T, atol=1e-12)
     np.testing.assert_allclose(likelihood.means(counts), even @ counts)
     np.testing.assert_array_equal(
@@ -57,7 +56,7 @@ def test_a_fit_is_the_most_probable_density_and_its_evidence_laplaces(prior):
     rng = np.random.default_rng(2)
     strategy = hats(300, 3000, 200)
     counts = rng.multinomial(3000, np.exp(-np.arange(200) / 30) / np.exp(-np.arange(200) / 30).sum())
-    likelihood, scales = fitted._likelihood(strategy)
+    likelihood, scales = smoothing._likelihood(strategy)
     answer = noisy_answer(strategy, counts, rng) / scales
     found = fit(likelihood, likelihood.means(likelihood.weigh(answer)), 3000.0, prior)
     rows, variances = dense(strategy)
@@ -90,11 +89,12 @@ def test_the_haar_transform_is_orthonormal_and_inverted():
     rng = np.random.default_rng(3)
     for size in (1, 2, 5, 64, 100):
         curve = rng.normal(size=size)
-        coefficients = fitted.haar(curve)
+        coefficients = density.haar(curve)
         assert sum(float(np.square(part).sum()) for part in coefficients) == pytest.approx(
             float(np.square(curve).sum())
         )
-        np.testing.assert_allclose(fitted.inverse_haar(coefficients)[:size], curve)
+        nothing = [np.zeros(len(part)) for part in coefficients]
+        np.testing.assert_allclose(density.kept_residual(curve, nothing), curve)
 
 
 def test_energies_are_those_of_the_noise():
@@ -105,19 +105,19 @@ def test_energies_are_those_of_the_noise():
             for seed in range(600)
         ]
     )
-    found = fitted._energies(strategy, True)
-    for part, energies in zip(fitted.haar(runs), found, strict=True):
+    found = smoothing._energies(strategy, True)
+    for part, energies in zip(density.haar(runs), found, strict=True):
         # sums of 400 and 600 squares
         assert np.square(part).mean(axis=0).sum() == pytest.approx(energies.sum(), rel=0.3)
 
 
 def test_noise_is_dropped_from_a_residual_and_a_step_is_kept():
     rng = np.random.default_rng(4)
-    energies = [np.ones(len(part)) for part in fitted.haar(np.zeros(256))]
-    noise = fitted.inverse_haar([rng.normal(size=len(part)) for part in energies])
+    energies = [np.ones(len(part)) for part in density.haar(np.zeros(256))]
+    noise = rng.normal(size=256)
     step = 20.0 * (np.arange(256) >= 77)
-    assert np.square(fitted.kept_residual(noise, energies)).sum() < 0.1 * np.square(noise).sum()
-    kept = fitted.kept_residual(step + noise, energies)
+    assert np.square(density.kept_residual(noise, energies)).sum() < 0.1 * np.square(noise).sum()
+    kept = density.kept_residual(step + noise, energies)
     assert np.square(kept - step).sum() < np.square(noise).sum()
 
 
@@ -188,19 +188,19 @@ def test_auto_takes_a_density_where_noise_is_neither_loud_nor_quiet():
     ]  # fmt: skip
     assert taken(300, size=8) == "shrinkage"
     private = hats(300, 1000, adjacency=ADD)
-    assert suits(private, private.measure(np.ones(1024, np.int64)), None)
-    assert not suits(private, private.measure(np.zeros(1024, np.int64)), None)
-    assert not suits(designed("square_root", 64, REPLACE), np.zeros(64, np.int64), 1000)
+    assert automatic_smoothing(private, private.measure(np.ones(1024, np.int64)), None) == DENSITY
+    assert automatic_smoothing(private, private.measure(np.zeros(1024, np.int64)), None) != DENSITY
+    assert automatic_smoothing(designed("square_root", 64, REPLACE), np.zeros(64, np.int64), 1000) != DENSITY
 
 
 @pytest.mark.parametrize(("people", "taken"), [(200, False), (3000, True)], ids=["loud", "quiet"])
 def test_reports_get_a_density_up_to_noise_of_a_fifth_of_the_records_and_hats_up_to_more(people, taken):
     reports = expected_tree(design_reports(256, Fraction(1)), people)
     even = reports.measure(np.full(256, people // 256 + 1))
-    share = fitted.deviation(reports, total_known=True) / people
-    assert (fitted.QUIETEST < share < fitted.LOUDEST_REPORTS) is taken
-    assert share < fitted.LOUDEST
-    assert suits(reports, even, people) is taken
+    share = smoothing.deviation(reports, total_known=True) / people
+    assert (smoothing.QUIETEST < share < smoothing.LOUDEST_REPORTS) is taken
+    assert share < smoothing.LOUDEST
+    assert (automatic_smoothing(reports, even, people) == DENSITY) is taken
 
 
 @pytest.mark.each_value

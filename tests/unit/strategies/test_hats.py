@@ -12,8 +12,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import LeastSquaresHats, design_hats, design_tree, strategy_from_dict
-from ogive.strategies.hat_passes import HatSolver
-from ogive.strategies.hats import TOTAL_KNOWN, TOTAL_UNKNOWN
+from ogive.strategies.hats import TOTAL_KNOWN, TOTAL_UNKNOWN, HatSolver
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 TINY = Fraction(1, 1000)  # so that a discrete law's variance is 2 scale^2 to seven digits

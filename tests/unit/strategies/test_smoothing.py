@@ -21,8 +21,8 @@ from ogive.strategies import (
     design_square_root,
     design_tree,
 )
+from ogive.strategies.composed import CountedPeople
 from ogive.strategies.path import PathTree, uniform_tree
-from ogive.strategies.people import CountedPeople
 from ogive.strategies.smoothing import LARGEST_SQUARE_ROOT, NEAREST, SMOOTHINGS, smooth, unsmoothable
 
 SIZES = (1, 2, 3, 7, 33, 100) if is_everything() else (1, 2, 7, 33)

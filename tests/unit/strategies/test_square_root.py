@@ -13,7 +13,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import SquareRoot, design_square_root, strategy_from_dict
-from ogive.strategies.convolution import LIMIT, Convolver, factor_column, fast_length, squared_sensitivity
+from ogive.strategies.square_root import LIMIT, Convolver, factor_column, fast_length, squared_sensitivity
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

@@ -19,7 +19,7 @@ from ogive.strategies import (
     design_tree,
     strategy_from_dict,
 )
-from ogive.strategies.summed import MOST_PARTS, largest_loss
+from ogive.strategies.composed import MOST_PARTS, largest_loss
 
 SIZE = 12
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

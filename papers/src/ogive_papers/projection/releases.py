@@ -41,7 +41,6 @@ CODE = (
     "accounting/*.py",
     "queries/*.py",
     "releasing/release.py",
-    "strategies/isotonic.py",
     "statistics/**/*.py",
     "strategies/**/*.py",
     "strategies/projection/*.npz",

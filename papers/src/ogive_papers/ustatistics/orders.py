@@ -32,7 +32,7 @@ BASE = {"levels": 8, "people": 10_000_000, "epsilon": 0.5}
 SCANS = {"levels": (4, 16), "people": (2_500_000, 40_000_000), "epsilon": (0.25, 1.0)}
 
 CODE = (
-    "local/*.py", "accounting/randomized_responses.py", "statistics/ustatistic/trees.py",
+    "local/*.py", "accounting/composition.py", "statistics/ustatistic/trees.py",
     "papers/ustatistics/orders.py",
 )  # fmt: skip
 

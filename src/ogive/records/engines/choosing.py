@@ -25,7 +25,7 @@ from ogive.records.cells import as_truth, compared_number, kind_of, named_number
 from ogive.records.engines.values import as_text, double, function, number, utf8, whole
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.persons import missing_person
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 
 _NAMED, _MISSING, _UNCLEAR = 0, 1, 2
 

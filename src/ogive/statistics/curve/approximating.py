@@ -51,8 +51,7 @@ from ogive.statistics.curve.bands import (
 )
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.people import SHARE_ROUNDING
-from ogive.strategies.summed import SummedApproximations
+from ogive.strategies.composed import SHARE_ROUNDING, SummedApproximations
 
 # --- The smallest and the largest curve, by linear programming
 #

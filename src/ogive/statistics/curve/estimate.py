@@ -24,7 +24,7 @@ from ogive.statistics.curve.merging import merge
 from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
 from ogive.strategies import strategy_from_dict
-from ogive.strategies.people import counts_people
+from ogive.strategies.composed import counts_people
 
 # --- Step functions, shaped like results of `scipy.stats.ecdf`
 

@@ -17,9 +17,9 @@ from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
 from ogive.statistics.curve.base import MOST_BATCHES, Batch, CurveBase, find_overlap, merged_provenance
 from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.composed import SummedApproximations, SummedStrategies, added_up, unlike
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.smoothing import smooth_sum
-from ogive.strategies.summed import SummedApproximations, SummedStrategies, added_up, unlike
 
 _OPTIONS = ("basis", "degree", "noise", "constants", "groups")
 _NEAR_ONE = Fraction(1, 10**9)

@@ -27,8 +27,7 @@ from ogive.statistics.curve import readings
 from ogive.statistics.curve.base import SHOWN, Batch
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies.base import LOUD
-from ogive.strategies.people import CountedPeople
-from ogive.strategies.summed import SummedStrategies
+from ogive.strategies.composed import CountedPeople, SummedStrategies
 
 CONFIDENCE_LEVEL = 0.95
 PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

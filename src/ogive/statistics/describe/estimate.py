@@ -33,8 +33,8 @@ from ogive.statistics.sums.measured import Measured
 from ogive.statistics.sums.plan import OF_SPREAD, SPREAD_SHARE
 from ogive.strategies import Strategy
 from ogive.strategies.base import LOUD
+from ogive.strategies.composed import SummedStrategies
 from ogive.strategies.smoothing import smooth_sum
-from ogive.strategies.summed import SummedStrategies
 
 # --- All records together: sums over the groups
 #

@@ -33,7 +33,7 @@ from ogive.statistics.curve.bands import Band, simulations_for
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.people import PERSON_UNITS
+from ogive.strategies.composed import PERSON_UNITS
 from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 # --- Public shapes of data

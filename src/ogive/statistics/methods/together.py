@@ -59,7 +59,7 @@ from ogive.queries.selection import ApproximationScore, NoisyMaxQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import mean_variance, owners_answer
 from ogive.statistics.methods.curve_methods import class_sums
-from ogive.strategies.summed import largest_loss
+from ogive.strategies.composed import largest_loss
 
 FoundT = TypeVar("FoundT")
 Procedure = Generator[Query, Answer, FoundT]

@@ -24,7 +24,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
-from ogive.strategies.base import Level, PlainStrategy, Readers, batch, check_levels, histogram
+from ogive.strategies.base import Level, PlainStrategy, Readers, batch, histogram
 from ogive.strategies.projection.features import (
     Form,
     basis_named,
@@ -272,7 +272,7 @@ def check_bits(bits: Any) -> int:
 
 def check_size(size: Any) -> None:
     """Refuse a size that is no number of bins, or more than `MAX_SIZE`."""
-    check_levels(size, (), (), what="sizes")
+    whole(size, "size", 1)
     if size > MAX_SIZE:
         raise ParameterError(
             f"a projection has no more detail than its degree; use fewer bins (at most {MAX_SIZE}), got {size}"
@@ -361,15 +361,15 @@ def noise_per_unit(privacy: Any) -> float:
 
 def usual_degree(ratio: float) -> int:
     """The degree for a number of records over the noise per unit: more detail where the noise allows it."""
-    wanted: int = round(5 * ratio**0.16)
-    return min(max(wanted, 6), 30)
+    degree: int = round(5 * ratio**0.16)
+    return min(max(degree, 6), 30)
 
 
 def _bits(records: int, scale: float) -> int:
     """So many that rounding moves no coefficient by more than 1/64 of its noise; never so many that sums overflow."""
-    wanted = math.ceil(math.log2(32 * records / scale))
+    fine = math.ceil(math.log2(32 * records / scale))
     room = 61 - records.bit_length()
-    chosen: int = max(LEAST_BITS, min(wanted, room, MAX_BITS))
+    chosen: int = max(LEAST_BITS, min(fine, room, MAX_BITS))
     return chosen
 
 

@@ -35,7 +35,7 @@ from starlette.types import ASGIApp
 
 from ogive.columns import Binning
 from ogive.errors import OgiveError, plain
-from ogive.local.description import Description, asked, chances, purpose, refuses, revealed, sent
+from ogive.local.description import Description, chances, purpose, question_of, refuses, revealed, sent
 from ogive.local.oracles import RandomizedResponse, UnaryOracle
 from ogive.local.tree import TreeOracle
 from ogive.privacy import PureDP
@@ -147,7 +147,7 @@ def owners_page(description: Description) -> str:
         ),
         tag(
             "main",
-            _part("What you are asked", *(tag("p", asked(each, description.rounding)) for each in columns)),
+            _part("What you are asked", *(tag("p", question_of(each, description.rounding)) for each in columns)),
             form,
             _part("What is sent", say(" ".join(each.strip() for each in sent(description)))),
             _part("When it is true", *(say(each) for each in chances(description.oracle))),

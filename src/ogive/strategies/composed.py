@@ -1,7 +1,11 @@
-"""Curves of disjoint batches added up: the strategy that says what noise the sum has.
+"""Strategies made of others: of people whose rows share one weight, and sums of curves of disjoint batches.
+
+A person of `CountedPeople` changes an answer as much as one row would: `PERSON_UNITS` units are divided among the bins
+of the person's rows. The histogram holds units, and any strategy measures it, with noise for as many records as a
+person has units. Estimates are divided by the units, so they count people (`docs/proofs/people.md`).
 
 Each batch was measured by itself, with noise of its own, and its curve estimated from that; cumulative counts of
-disjoint batches add up, and so do variances. Nobody measures with these strategies: they describe sums for bands,
+disjoint batches add up, and so do variances. Nobody measures with these sums: they describe them for bands,
 errors and smoothing. A person is in one batch, so all answers together cost no more than the dearest of them.
 
 `SummedStrategies` is for estimates without bias, of any kinds. Its answers are the parts' answers in a row, or, for a
@@ -18,10 +22,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.accounting import as_concentrated, larger_loss
+from ogive.accounting import as_concentrated, group_loss, larger_loss
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import WORD, Range, whole
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates, batch
 
@@ -133,19 +137,19 @@ class SummedStrategies(_Summed):
         """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say."""
         widths = [_width(part) for part in self.parts]
         rows, shape = batch(answer, sum(widths))
-        known: Sequence[int | None] = [None] * len(widths) if total is None else self._divided(total)
+        if total is None or total == 0:
+            known: Sequence[int | None] = [total] * len(widths)
+        elif self.totals is not None and sum(self.totals) == total:
+            known = self.totals
+        else:
+            raise ParameterError(
+                "a sum does not know how its number of records is divided; add up the parts' estimates"
+            )
         pieces = np.split(rows, np.cumsum(widths)[:-1], axis=1)
         values = np.zeros((len(rows), self.size))
         for factor, part, piece, records in zip(self.factors, self.parts, pieces, known, strict=True):
             values += factor * part.estimate(piece, records)
         return values.reshape(*shape, self.size)
-
-    def _divided(self, total: int) -> Sequence[int]:
-        if total == 0:
-            return [0] * len(self.parts)
-        if self.totals is not None and sum(self.totals) == total:
-            return self.totals
-        raise ParameterError("a sum does not know how its number of records is divided; add up the parts' estimates")
 
     def variance(self, *, total_known: bool) -> Float64:
         """Sum of the parts' variances, shape (N,)."""
@@ -269,3 +273,77 @@ def _read_parts(data: dict[str, Any], read: ReadStrategy) -> tuple[Strategy, ...
     if any(not isinstance(part, dict) or part.get("size") != data["size"] for part in parts):
         raise ParameterError("the parts of a sum must cover its thresholds")
     return tuple(read(part) for part in parts)
+
+
+PERSON_UNITS = 840
+"""Units of a person, the least common multiple of 1 to 8. More would leave less room for people in 64 bits."""
+SHARE_ROUNDING = 1 / (2 * PERSON_UNITS)
+"""Most that the share of a person's rows at or below a threshold changes when it is rounded to whole units."""
+
+
+@dataclass(frozen=True)
+class CountedPeople:
+    """A strategy that measures units of people.
+
+    Fields:
+        strategy: What is measured of the histogram of units; unbiased, and of one release.
+    """
+
+    strategy: Strategy
+
+    name: ClassVar[str] = "people"
+
+    def __post_init__(self) -> None:
+        if approximates(self.strategy) or isinstance(self.strategy, CountedPeople) or hasattr(self.strategy, "parts"):
+            raise ParameterError(f"people are counted by one unbiased strategy, got {quoted(self.strategy.name)}")
+
+    @property
+    def size(self) -> int:
+        return self.strategy.size
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Those of the strategy, whose noise is in its own units of units."""
+        return self.strategy.levels
+
+    def measure(self, counts: Int64) -> Int64:
+        return self.strategy.measure(counts)
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        return self.strategy.spread(noise)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """The loss of one person, that is of `PERSON_UNITS` records of the strategy."""
+        return group_loss(self.strategy.loss(adjacency), PERSON_UNITS)
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """People at or below each threshold, shape (..., N), not whole; `total` is the public number of people."""
+        return self.strategy.estimate(answer, units_of(total)) / PERSON_UNITS
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of each estimated number of people, shape (N,)."""
+        return self.strategy.variance(total_known=total_known) / PERSON_UNITS**2
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "size": self.size, "units": PERSON_UNITS, "strategy": self.strategy.to_dict()}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any], read: Callable[[dict[str, Any]], Strategy]) -> CountedPeople:
+        """Rebuild from `to_dict`; `read` rebuilds the strategy of units, as `strategy_from_dict` does."""
+        if data["units"] != PERSON_UNITS:
+            raise ParameterError(f"a person has {PERSON_UNITS} units, got {quoted(data['units'])}")
+        inner = data["strategy"]
+        if not isinstance(inner, dict) or inner.get("size") != data["size"]:
+            raise ParameterError("the strategy that counts people must cover the thresholds of the curve")
+        return CountedPeople(read(inner))
+
+
+def counts_people(strategy: Strategy | None) -> bool:
+    """Whether a strategy, or every part of a sum, counts people, so that its exact counts need not be whole."""
+    parts = getattr(strategy, "parts", (strategy,))
+    return all(isinstance(part, CountedPeople) for part in parts)
+
+
+def units_of(people: int | None) -> int | None:
+    """The units of a public number of people; None where that is private."""
+    return None if people is None else people * PERSON_UNITS
