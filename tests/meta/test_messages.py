@@ -154,9 +154,9 @@ def unnamed(name):
 def test_a_check_that_names_no_parameter_is_found():
     below = nodes(
         parsed(
-            "from ogive.core.checks import one_of, whole\n"
+            "from ogive.core.checks import among, whole\n"
             "whole(x, 'bins', 1)\n"
-            "one_of(x, name='noise', choices=y)\n"
+            "among(x, name='noise', choices=y)\n"
             "whole(x, '`bits`', 1)\n"
             "whole(x, 'b its' + z, 1)\n"
             "other(x, 'records', 1)\n"

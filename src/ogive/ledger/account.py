@@ -307,7 +307,7 @@ class Account:
         began: list[bool] = []
 
         def begin(connection: Connection) -> Spot:
-            return self._settle(connection, made=began)
+            return self._settle(connection, began=began)
 
         settling = {} if self._wanted is None else {"begin": begin}
         booked = self._tables.reserve(
@@ -326,7 +326,7 @@ class Account:
             return self._settle(connection, keep=keep, limit=limit)
 
     def _settle(
-        self, connection: Connection, *, keep: bool = True, limit: bool = True, made: list[bool] | None = None
+        self, connection: Connection, *, keep: bool = True, limit: bool = True, began: list[bool] | None = None
     ) -> Spot:
         """Find the account's row, or make it, and look at the fingerprint, all in one transaction."""
         wanted = self._wanted
@@ -334,8 +334,8 @@ class Account:
         if not limit:
             wanted = replace(wanted, limit=None)
         row = find_row(self._tables, connection, wanted)
-        if made is not None:
-            made.append(row is None)
+        if began is not None:
+            began.append(row is None)
         if row is None:
             row = make_row(self._tables, connection, wanted)
         spot = replace(self._spot, number=row.id)

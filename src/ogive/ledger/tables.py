@@ -142,10 +142,10 @@ class Totals:
 
     @classmethod
     def stored(
-        cls, connection: Connection, kept: Mapping[str, object], number: int, revision: int, key: bytes
+        cls, connection: Connection, values: Mapping[str, object], number: int, revision: int, key: bytes
     ) -> Totals | None:
         """The totals that are stored of an account, if they are those of its revision."""
-        digest = _stamped(kept, number, revision, key)
+        digest = _stamped(values, number, revision, key)
         if digest is None:
             return None
         rows = connection.execute(META_OF, {"names": [_totals_name(number)]}).all()
@@ -184,10 +184,10 @@ class Totals:
 
 
 def confirm(
-    connection: Connection, kept: Mapping[str, object], number: int, before: int, after: int, key: bytes
+    connection: Connection, values: Mapping[str, object], number: int, before: int, after: int, key: bytes
 ) -> None:
     """Make the totals of one revision those of a later one, up to which no charge has changed."""
-    digest = _stamped(kept, number, before, key)
+    digest = _stamped(values, number, before, key)
     if digest is not None:
         connection.execute(_PUT, {"name": stamp_name(number), "value": _stamp(number, digest, after, key)})
 
@@ -210,9 +210,9 @@ def _stamp(number: int, digest: str, revision: int, key: bytes) -> str:
     return f"{digest} {hmac.new(key, message.encode(), hashlib.sha256).hexdigest()}"
 
 
-def _stamped(kept: Mapping[str, object], number: int, revision: int, key: bytes) -> str | None:
+def _stamped(values: Mapping[str, object], number: int, revision: int, key: bytes) -> str | None:
     """The digest of the totals of a revision; None where no valid stamp is of it."""
-    result = kept.get(stamp_name(number))
+    result = values.get(stamp_name(number))
     if not isinstance(result, str):
         return None
     digest = result.partition(" ")[0]
@@ -252,8 +252,8 @@ def _kept(connection: Connection, number: int) -> dict[str, object]:
     return dict(cast(Any, rows.all()))
 
 
-def _revision(kept: dict[str, object], number: int) -> int:
-    result = kept.get(revision_name(number))
+def _revision(values: dict[str, object], number: int) -> int:
+    result = values.get(revision_name(number))
     if result is None:
         return 0
     if not (isinstance(result, str) and _REVISION.fullmatch(result)):
@@ -504,7 +504,7 @@ class MarkedTables:
         number: int,
         *,
         spend: int | None = None,
-        made: dict[str, dict[str, str]] | None = None,
+        new: dict[str, dict[str, str]] | None = None,
         settings: bool = False,
         charged: tuple[int, Charged] | None = None,
     ) -> None:
@@ -518,7 +518,7 @@ class MarkedTables:
         change.revision += 1
         change.settings |= settings
         change.spends |= set() if spend is None else {spend}
-        change.made |= made or {}
+        change.made |= new or {}
         if charged is not None:
             change.charged = True
             change.totals = None if change.totals is None else change.totals.plus(*charged)

@@ -231,7 +231,7 @@ class LedgerTables(MarkedTables):
             assert done.inserted_primary_key is not None
             spend = done.inserted_primary_key[0]
             charged = (spend, (noted["part"], noted["first_charge"], noted["charge"]))
-            self.advance(connection, spot.number, made={release_id: noted}, charged=charged)
+            self.advance(connection, spot.number, new={release_id: noted}, charged=charged)
             return Booked(spend, release_id, secret, resumed=False, spot=begun)
 
     @retried

@@ -246,8 +246,8 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
 
     def read(columns: Columns) -> tuple[Float64, Bool]:
         result = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
-        kept: Bool = np.asarray(~np.isnan(result).any(axis=1))
-        return result if kept.all() else result[kept], kept
+        complete: Bool = np.asarray(~np.isnan(result).any(axis=1))
+        return result if complete.all() else result[complete], complete
 
     return read
 
@@ -410,9 +410,9 @@ def _combined(domain: Domain, labels: Mapping[str, LabelCodes]) -> Contributor:
     kept_rows = domain_rows(domain, labels)
 
     def read(columns: Columns) -> Contributions:
-        numbers, kept = kept_rows(columns)
-        result = np.full(len(kept), -1, dtype=np.int64)
-        result[kept] = domain.symbols(numbers)
+        numbers, complete = kept_rows(columns)
+        result = np.full(len(complete), -1, dtype=np.int64)
+        result[complete] = domain.symbols(numbers)
         return Contributions(result)
 
     return read

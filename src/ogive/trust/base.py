@@ -82,7 +82,7 @@ class Opening(ABC, Generic[QueryT]):
 
     @abstractmethod
     def digest_of(self, query: QueryT) -> bytes:
-        """Digest of all that fixes the noise of a measurement: data, binning, strategy, adjacency."""
+        """Digest of all that fixes the noise of a measurement, for which the records are read."""
 
     def takes(self, query: QueryT) -> bool:
         """Whether answering uses up something that exists only once, so that the question must be recorded first."""

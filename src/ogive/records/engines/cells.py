@@ -88,7 +88,7 @@ class Counted(NamedTuple):
         return Counted(tuple(column[chosen] for column in self.columns), self.counts[chosen], amounts)
 
 
-class Asked(NamedTuple):
+class Question(NamedTuple):
     """One question to an engine.
 
     Fields:
@@ -131,12 +131,12 @@ class CellReader:
         labels: dict[str, LabelCodes] = {}
         if isinstance(aggregate, Parted):
             return self._parted(aggregate, labels)
-        (asked,) = self._asked(aggregate)
-        return _summed(aggregate, self._counted(asked, labels)[0], labels)
+        (question,) = self._questions(aggregate)
+        return _summed(aggregate, self._counted(question, labels)[0], labels)
 
     def _parted(self, aggregate: Parted, labels: dict[str, LabelCodes]) -> Int64:
         """The sums of all groups in a row; what is asked of several groups is asked of the engine once."""
-        counted = [each for asked in self._asked(aggregate) for each in self._counted(asked, labels)]
+        counted = [each for question in self._questions(aggregate) for each in self._counted(question, labels)]
         results: list[Int64] = [np.zeros(0, dtype=np.int64)] * len(aggregate.values)
         for each, cells in zip(dict.fromkeys(aggregate.values), counted, strict=True):
             numbers = group_places(aggregate, labels[aggregate.by]).number(cells.columns[-1])
@@ -146,20 +146,20 @@ class CellReader:
                     results[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
         return np.concatenate(results)
 
-    def _asked(self, aggregate: Aggregate) -> list[Asked]:
+    def _questions(self, aggregate: Aggregate) -> list[Question]:
         """The questions for an aggregate: one for each kind of group, or for all where rows are chosen for all."""
         columns, bits = columns_of(aggregate), summed_bits(aggregate)
         if not isinstance(aggregate, Parted):
-            return [Asked(columns, bits, (tuple(range(len(columns))),))]
+            return [Question(columns, bits, (tuple(range(len(columns))),))]
         last, first, views = len(columns) - 1, 0, []
         for each in dict.fromkeys(aggregate.values):
             end = first + len(columns_of(each))
             views.append((*range(first, end), last))
             first = end
         if self._bound is not None:
-            return [Asked(columns, bits, tuple(views))]
+            return [Question(columns, bits, tuple(views))]
         return [
-            Asked(
+            Question(
                 tuple(columns[place] for place in view),
                 {0: bits[view[0]]} if view[0] in bits else {},
                 (tuple(range(len(view))),),
@@ -167,26 +167,26 @@ class CellReader:
             for view in views
         ]
 
-    def _counted(self, asked: Asked, labels: dict[str, LabelCodes]) -> list[Counted]:
+    def _counted(self, question: Question, labels: dict[str, LabelCodes]) -> list[Counted]:
         """The combinations that there are, of the columns of each view."""
-        result = self._answer(asked)
+        result = self._answer(question)
         if self._bound is not None:
             refuse(max(result.column("fault").to_pylist(), default=0), self._bound.person)
         views = np.array(result.column("view").to_pylist(), dtype=np.int64)
         return [
-            self._read(result.filter(pa.array(views == number_)), asked, view, labels)
-            for number_, view in enumerate(asked.views)
+            self._read(result.filter(pa.array(views == number_)), question, view, labels)
+            for number_, view in enumerate(question.views)
         ]
 
-    def _read(self, result: Any, asked: Asked, view: Sequence[int], labels: dict[str, LabelCodes]) -> Counted:
+    def _read(self, result: Any, question: Question, view: Sequence[int], labels: dict[str, LabelCodes]) -> Counted:
         counts = np.array(result.column("rows").to_pylist(), dtype=np.int64)
         amounts = None
-        if view[0] in asked.bits:
-            check_room(int(counts.sum()), asked.bits[view[0]])  # else the sums may have left the engine's numbers
+        if view[0] in question.bits:
+            check_room(int(counts.sum()), question.bits[view[0]])  # else the sums may have left the engine's numbers
             amounts = np.array([int(each) for each in result.column("amounts").to_pylist()], dtype=np.int64)
         read: list[Any] = []
         for place in view:
-            column = asked.columns[place]
+            column = question.columns[place]
             values = result.column(f"code_{place}").to_pylist()
             if isinstance(column, Binning):
                 read.append(representatives(np.array(values, dtype=np.int64), column))
@@ -207,17 +207,17 @@ class CellReader:
 
     def questions(self, aggregate: Aggregate) -> tuple[Any, ...]:
         """The questions for an aggregate that is a sum over records, as expressions of ibis."""
-        return tuple(map(self._question, self._asked(aggregate)))
+        return tuple(map(self._expression, self._questions(aggregate)))
 
-    def _answer(self, asked: Asked) -> Any:
+    def _answer(self, question: Question) -> Any:
         """What the engine counts, as an Arrow table; combinations come once for each group of persons."""
         groups = 1 if self._bound is None else person_groups(self._table, self._bound.engine)
         readers = [self if groups == 1 else self._of_group(group, groups) for group in range(groups)]
-        result = pa.concat_tables([answer(reader._question(asked)) for reader in readers])
+        result = pa.concat_tables([answer(reader._expression(question)) for reader in readers])
         if len(result) > MOST_CELLS:
             codes = [name for name in result.column_names if name == "view" or name.startswith("code_")]
             if groups == 1 or len(result.group_by(codes).aggregate([])) > MOST_CELLS:
-                names = ", ".join(quoted(column.column) for column in asked.columns)
+                names = ", ".join(quoted(column.column) for column in question.columns)
                 raise DataError(
                     f"{plain(self._name)} has more than {MOST_CELLS} combinations of values of {names}; use fewer "
                     "bins, or a column with fewer values"
@@ -230,28 +230,28 @@ class CellReader:
         some = of_group(self._table, person, kind, self._bound.engine, group=group, groups=groups)
         return CellReader(some, self._types, self._words, self._name, self._bound, self._engine)
 
-    def _question(self, asked: Asked) -> Any:
+    def _expression(self, question: Question) -> Any:
         """Of each view its combinations of codes, and how many rows have them."""
-        table = self._coded(asked)
+        table = self._coded(question)
         several = self._bound is not None
         if self._bound is not None:
-            table = self._chosen(table, asked, self._bound)
+            table = self._chosen(table, question, self._bound)
         parts = [
-            self._with_codes(_of_view(table, asked, number_, several=several), asked)
-            for number_ in range(len(asked.views))
+            self._with_codes(_of_view(table, question, number_, several=several), question)
+            for number_ in range(len(question.views))
         ]
         return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
-    def _coded(self, asked: Asked) -> Any:
+    def _coded(self, question: Question) -> Any:
         """The codes of each row, and the amounts that are summed."""
         made = {
-            f"value_{place}": self._value(column, sums=place in asked.bits)
-            for place, column in enumerate(asked.columns)
+            f"value_{place}": self._value(column, sums=place in question.bits)
+            for place, column in enumerate(question.columns)
         }
         if self._bound is not None:
             made |= self._bound.named(self._table)
         table = self._table.select(**made)
-        for place, column in enumerate(asked.columns):
+        for place, column in enumerate(question.columns):
             if isinstance(column, Binning):
                 if (line := self._line(column)) is None:
                     table = with_codes(table, f"value_{place}", f"code_{place}", column)
@@ -266,17 +266,17 @@ class CellReader:
                 if self._engine is not None and kind_of(self._types[column.column]) is None:
                     # of labels that a column takes for one, each keeps its own spelling
                     table = table.mutate(**{f"bytes_{place}": utf8(label, self._engine)})
-        for place, bits in asked.bits.items():
-            column = asked.columns[place]
+        for place, bits in question.bits.items():
+            column = question.columns[place]
             assert isinstance(column, Binning), "probabilities are numbers"
             table = table.mutate(**{f"amount_{place}": _fixed_point(table[f"value_{place}"], column.substitute, bits)})
         return table
 
-    def _with_codes(self, counted: Any, asked: Asked) -> Any:
+    def _with_codes(self, counted: Any, question: Question) -> Any:
         """Counts with the codes that small keys stand for."""
         keyed = {
             f"code_{place}": code_of_key(counted[f"code_{place}"], column.grid)
-            for place, column in enumerate(asked.columns)
+            for place, column in enumerate(question.columns)
             if isinstance(column, Binning) and self._line(column) is not None
         }
         return counted.mutate(**keyed) if keyed else counted
@@ -285,15 +285,15 @@ class CellReader:
         """The line by which DuckDB groups the numbers of a column by small keys; None where it groups by codes."""
         return line_of(column) if self._engine == "duckdb" and self._bound is None else None
 
-    def _chosen(self, table: Any, asked: Asked, bound: Bound) -> Any:
+    def _chosen(self, table: Any, question: Question, bound: Bound) -> Any:
         """The cells of the rows that are kept of each person."""
         cells: list[str] = []
         texts: list[Any] = []
         ties: list[Any] = []
         if bound.limit is None:
-            (column,) = asked.columns
+            (column,) = question.columns
             return shared(table.select("code_0", *person_columns(table)), "code_0", dropped=may_drop(column))
-        for place, column in enumerate(asked.columns):
+        for place, column in enumerate(question.columns):
             code = f"code_{place}"
             cells.append(code)
             if not isinstance(column, Binning):
@@ -305,7 +305,7 @@ class CellReader:
                     cells.append(f"bytes_{place}")
                 continue
             texts.append(lambda each, code=code: each[code].cast("string"))
-            if place in asked.bits:
+            if place in question.bits:
                 amount = f"amount_{place}"
                 cells.append(amount)
                 texts.append(lambda each, amount=amount: each[amount].cast("string"))
@@ -323,18 +323,18 @@ class CellReader:
         return result
 
 
-def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
+def _of_view(table: Any, question: Question, number_: int, *, several: bool) -> Any:
     """The combinations of codes of one view; columns of other views are null."""
-    view = asked.views[number_]
+    view = question.views[number_]
     sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64") if several else table.count()}
     if several:
         sums["fault"] = table["person_fault"].max()
-    if view[0] in asked.bits:
+    if view[0] in question.bits:
         amount = table[f"amount_{view[0]}"]
         sums["amounts"] = total(table["rows"] * amount if several else amount)
     keys = [name for place in view for name in (f"code_{place}", f"bytes_{place}") if name in table.columns]
     result = table.group_by(keys).aggregate(**sums).drop(*(name for name in keys if name.startswith("bytes_")))
-    others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
+    others = [f"code_{place}" for place in range(len(question.columns)) if place not in view]
     nulls = {name: ibis.null(table[name].type()) for name in others}
     if "amounts" not in sums:
         nulls["amounts"] = ibis.null("string")
