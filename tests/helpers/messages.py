@@ -10,7 +10,8 @@ def checked(nodes):
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "ogive.core.checks"
         for alias in node.names
-        if not alias.name.startswith("is_")  # these refuse nothing, and name nothing
+        # others refuse nothing, or name nothing
+        if alias.name.islower() and not alias.name.startswith(("is_", "refuse_"))
     }
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:

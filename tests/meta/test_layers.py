@@ -82,7 +82,7 @@ INNER = {
         imagined
         pairs secagg collected
         table
-        models modulus
+        models
         base
         """,
 }
