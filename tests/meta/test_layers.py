@@ -80,7 +80,7 @@ INNER = {
         imagined
         pairs secagg
         table
-        models modulus
+        models
         base
         """,
 }

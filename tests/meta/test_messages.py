@@ -20,6 +20,7 @@ from ogive.errors import ParameterError, parts
 
 SOURCES = (Path(ogive.__file__).parent, Path(ogive_papers.__file__).parent)
 ERRORS = {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.OgiveError)}
+REFUSES = re.compile(r"^refuse_sums$|\.check$")  # these are given the message
 BEGINS = re.compile(r"[a-z_0-9{}]+ must ")
 ASSIGNED = re.compile(r"(?<![\w.'\-{])[a-z_]+=(?!=)")
 # commands write options, whose values may have a sign of equality
@@ -64,7 +65,7 @@ PYTHON_ALONE = {
         *("early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
         *("secret", "threads", "tolerated", "users", "verifications", "verified"),
     ),
-    "queries": ("point", "side"),
+    "queries": ("point", "side", "square"),
     "learners": ("radius", "rate"),
 }
 
@@ -72,6 +73,11 @@ PYTHON_ALONE = {
 def raised(below):
     """Every message of an error of ours that is raised among the nodes of a file, as the node that writes it."""
     for node in below:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "refusal":
+            yield "DataError", node.value
+        elif isinstance(node, ast.Call) and REFUSES.search(ast.unparse(node.func)):
+            texts = [each for each in node.args if isinstance(each, ast.JoinedStr | ast.Constant)]
+            yield from (("DataError", each) for each in texts if isinstance(getattr(each, "value", ""), str))
         if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call) or not node.exc.args:
             continue
         kind, message = getattr(node.exc.func, "id", ""), node.exc.args[0]
