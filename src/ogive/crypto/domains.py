@@ -105,8 +105,8 @@ def number(value: int) -> bytes:
 # --- Hashes of many rows of bytes at once
 #
 # Clients bind themselves by them to all that they send. A row hides as long as there are bytes in it that are random to
-# whoever sees the hash, such as a fresh seed. SHA-256 is the fastest hash there is for rows of some hundred bytes; what
-# a hash is for is said by a key before every row, which `digest` makes of a label and its fields.
+# whoever sees the hash, such as a fresh seed. SHA-256 is the fastest hash there is for rows of some hundred bytes; a
+# key before every row states what a hash is for, which `digest` makes of a label and its fields.
 
 HASH_BYTES = 32
 _TILE_BYTES = 1 << 19
@@ -186,13 +186,12 @@ class Permutation:
         self._encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
 
     def encrypt(self, blocks: Blocks, out: Blocks) -> None:
-        """Encrypt every block on its own into as many others."""
         self._encryptor.update_into(blocks.bytes, out.room)
 
     def encrypt_part(self, blocks: Blocks, out: Blocks, *, first: int, count: int) -> None:
         """Encrypt `count` blocks from number `first` on, each on its own, into those at the same places of `out`."""
         start, stop = first * BLOCK_BYTES, (first + count) * BLOCK_BYTES
-        # a block more is asked for and never written
+        # room for a block more is given and never written
         self._encryptor.update_into(blocks.bytes[start:stop], out.room[start : stop + BLOCK_BYTES])
 
 
@@ -209,7 +208,7 @@ _ZEROS = bytes(CHUNK_BYTES)
 
 
 class WordStream:
-    """The words of one seed's stream, from its beginning; how many are asked for at a time does not matter."""
+    """The words of one seed's stream, from its beginning; how many are read at a time does not matter."""
 
     def __init__(self, seed: bytes) -> None:
         assert len(seed) == SEED_BYTES

@@ -212,7 +212,6 @@ class GateKeys:
         return digest(HashDomain.GARBLING_GATE, self.session, *fields, length=SEED_BYTES)
 
     def permutation(self, gate: int, half: int) -> Permutation:
-        """AES under that key."""
         return Permutation(self.key(gate, half))
 
 

@@ -88,7 +88,6 @@ class Task:
         return GateKeys(self.session)
 
     def check(self, bits: Bool, wires: int) -> None:
-        """Refuse inputs of another shape."""
         if bits.shape != (self.instances, wires):
             raise ParameterError(f"this party has inputs of the shape {(self.instances, wires)}, got {bits.shape}")
 
@@ -129,7 +128,6 @@ class SemiHonestGarbler:
         return message, half
 
     def erase(self) -> None:
-        """Overwrite its values and its secret."""
         self._bits.fill(False)
         self._delta.fill(0)
 
@@ -162,7 +160,6 @@ class SemiHonestEvaluator:
         self._labels: UInt64 = np.empty((0, 2), np.uint64)
 
     def extension(self, transfer: bytes) -> bytes:
-        """What answers the garbler's transfers."""
         sender = self._transfers.sender(self._task.session, LABEL_BITS)
         columns, self._labels = extend_choices(sender.keys(transfer), self._bits)
         return sender.message + columns

@@ -314,12 +314,10 @@ class Check:
         self._done = 0
 
     def commit(self) -> dict[int, bytes]:
-        """Begin with commitments to this server's coins."""
         self._expect_turn(Round.COMMIT)
         return self._send(Round.COMMIT, self._context + self._commitment(self._shares.server, self._coins))
 
     def open(self, messages: Iterable[bytes]) -> dict[int, bytes]:
-        """Answer the commitments of all others with this server's coins."""
         self._expect_turn(Round.OPEN)
         bodies = self._receive(Round.COMMIT, messages, 2 * DIGEST_BYTES)
         for server, body in bodies.items():
@@ -407,7 +405,6 @@ class Check:
         return bodies
 
     def _total(self, kind: Round, messages: Iterable[bytes], own: UInt64) -> UInt64:
-        """Add up this server's elements and those of all others."""
         total = own
         for server, body in self._receive(kind, messages, own.nbytes).items():
             elements = np.frombuffer(body, "<u8").astype(np.uint64).reshape(own.shape)

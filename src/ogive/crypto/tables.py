@@ -55,11 +55,9 @@ class ShareShape:
 
     @cached_property
     def column_blocks(self) -> int:
-        """Blocks of a seed that the columns take."""
         return -(-self.columns // 2)
 
     def material_block(self, verification: int) -> int:
-        """The first block of a verification's material."""
         return self.column_blocks + verification * (self.squares + 2 * self.products)
 
     def material_row(self, verification: int) -> int:
@@ -234,7 +232,6 @@ class ShareBatch:
         return (self.seeds,) if self.explicit is None else (self.seeds, self.explicit.T)
 
     def to_bytes(self) -> bytes:
-        """The batch as a message."""
         head = front(self.shape, self.study, self.server, self.servers, len(self))
         held = [self.seeds] if self.explicit is None else [self.seeds, self.explicit]
         return b"".join([head, *(np.ascontiguousarray(each, "<u8").data for each in held)])
@@ -487,7 +484,7 @@ def upload_cost(
     servers: int,
 ) -> UploadCost:
     """What uploads of known shapes cost, and one answer from them."""
-    # every server is told the hashes of the others' parts by the client, and by the others its name
+    # the client sends every server the hashes of the others' parts, and the others send it the name of the client
     uploaded, received, seconds = servers * (servers - 1) * HASH_BYTES, 2 * (servers - 1) * HASH_BYTES, 0.0
     for shape in (tables, material):
         if shape is not None:

@@ -128,7 +128,6 @@ class BaseTransfers:
         self._used: set[bytes] = set()
 
     def sender(self, session: bytes, count: int) -> BaseSender:
-        """Begin `count` transfers as their sender."""
         self._begin(session)
         return BaseSender(session, count, self._random)
 

@@ -187,7 +187,6 @@ class PairSettings:
 
     @property
     def outputs(self) -> int:
-        """How many bits are opened."""
         return len(self.circuit.output_wires)
 
     def public(self, number: int) -> bytes:
@@ -237,11 +236,9 @@ class Mailbox:
         self._inbox = Inbox(suite=Suite.PAIRS, study=settings.digest, receiver=owner, senders=self._others)
 
     def write_opening(self, step: Step, receiver: int) -> Outgoing:
-        """The participant's opening, signed."""
         return receiver, sign(self._header(step, receiver).message(self.opening), self._key)
 
     def read_opening(self, data: bytes, step: Step) -> tuple[int, bytes]:
-        """Sender and body of a signed opening."""
         longest = body_bytes(self._settings.circuit, step)
         header, body = read_signed(
             self._inbox, data, public=self._settings.public, kind=step, session=self.session, round=step,
@@ -274,14 +271,12 @@ class Mailbox:
         self._private = None
 
     def seal(self, step: Step, receiver: int, body: bytes) -> Outgoing:
-        """A message that only the receiver can read."""
         assert len(body) == body_bytes(self._settings.circuit, step)
         header = self._header(step, receiver)
         sealed = self._ciphers[self._owner, receiver].encrypt(_nonce(step), body, header.message())
         return receiver, header.message(sealed)
 
     def unseal(self, data: bytes, step: Step) -> tuple[int, bytes]:
-        """Sender and body of a sealed message."""
         wanted = body_bytes(self._settings.circuit, step)
         header, sealed = self._inbox.read(
             data, kind=step, session=self.session, round=step, sequence=step, longest=wanted + TAG_BYTES
@@ -439,7 +434,7 @@ class PairParty:
         return answers
 
     def close(self) -> None:
-        """Give the pair up, or end it: nothing is said any more, and secrets are dropped."""
+        """Give the pair up, or end it: no message is sent any more, and secrets are dropped."""
         self._expected = ()
         self._bits.fill(False)
         if self._role is not None:
@@ -516,7 +511,7 @@ class PairAggregator:
 
     @property
     def begun(self) -> bool:
-        """Whether both parties have said hello: from then on either may have given its half, arrived or not."""
+        """Whether both parties have sent a hello: from then on either may have given its half, arrived or not."""
         return len(self._openings) == _PARTICIPANTS
 
     @property

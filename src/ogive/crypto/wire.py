@@ -73,7 +73,6 @@ class Reader:
 
     @property
     def left(self) -> int:
-        """Bytes not yet read."""
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
@@ -101,7 +100,6 @@ class Reader:
         return np.frombuffer(self.view(count * np.dtype(dtype).itemsize), dtype)
 
     def finish(self) -> None:
-        """Check that all was read."""
         if self.left:
             raise PeerError(f"the {self._what} is too long; bytes left over: {self.left}")
 
@@ -210,7 +208,6 @@ class Inbox:
         return header, body
 
     def mark(self, header: Header) -> None:
-        """Note a message as received."""
         self._seen.add((header.session, header.sender, header.sequence))
 
 

@@ -47,8 +47,8 @@ STEP_SECONDS = 20.0
 _POLL_SECONDS = 0.02
 
 
-class StudyFailed(OgiveError):  # noqa: N818 - said of the study, not of what was asked
-    """A study on this machine came to no end; says what its processes said last."""
+class StudyFailed(OgiveError):  # noqa: N818 - the study failed, not the request
+    """A study on this machine came to no end; states the last line of its logs."""
 
 
 def prepare(folder: Path, *, records: Mapping[str, pa.Table], write: Callable[[str, Mapping[str, str]], str]) -> None:

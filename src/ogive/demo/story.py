@@ -195,7 +195,7 @@ def epsilon_text(privacy: PureDP | None) -> str:
 
 
 def summary(story: Story, banks: Banks | None) -> dict[str, Any]:
-    """The story as plain data, and that of the banks where it was told."""
+    """The story as plain data, and that of the banks where there is one."""
     refusal = story.refusal
     return {
         "schema": "ogive.demo/5",

@@ -9,7 +9,7 @@ votes that count 2^16 each, so that it is as good as continuous noise, and discr
 A threshold above the number of teachers is allowed: no count reaches it without noise. With little noise nearly all
 queries are then refused; with sigma_1 as wide as the distance many pass, the more the teachers agree. Where everything
 shall be answered, use an aggregator without a threshold: one of 0 or less refuses hardly any, and costs more. To keep
-or answer more queries than there are is to keep or answer all. None of this is said when labels are drawn.
+or answer more queries than there are is to keep or answer all. Drawing labels gives no such warning.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def threshold_check(threshold: Fraction, sigma: Fraction, expected: tuple[tuple[
 
 
 def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabilities: Any = None) -> int:
-    """How many answers are paid for: as many as there are queries unless fewer are asked for."""
+    """How many answers are paid for: as many as there are queries, or a smaller limit."""
     if probabilities is not None:
         raise ParameterError(f"aggregator {name} does not use a student's probabilities; leave them out")
     if max_answers is None:

@@ -166,7 +166,7 @@ def _one_line(problem: Exception) -> str:
 # choose among students by the answers costs nothing. To choose by private data, or to stop training by them, would.
 
 UNKNOWN = -1
-"""The label of a query that was refused, as aggregators give it, and of an input that was never asked."""
+"""The label of a query that was refused, as aggregators give it, and of an input without a query."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Torch networks as learners, on the processor: trained by steps, averaged over them, asked in batches.
+"""Torch networks as learners, on the processor: trained by steps, averaged over them, evaluated in batches.
 
 A network takes a batch of inputs and gives a score for each class (a logit). It is made by a function without
 arguments, after the random state was set, and trained under that random state; the caller's own stays as it was. Steps,
@@ -67,7 +67,7 @@ def convolutional(classes: int, *, channels: int = 1) -> Any:
 
 
 class NetworkModel:
-    """What networks that were trained under fixed parameters are asked for; a base of dataclasses with `network`."""
+    """What networks that were trained under fixed parameters predict; a base of dataclasses with `network`."""
 
     network: Any
 

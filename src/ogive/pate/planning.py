@@ -244,7 +244,7 @@ class Rehearsal:
         return self._checked(self._excess, right, threshold, sigma_1, most)
 
     def plain(self, right: Bool) -> Predicted:
-        """Of all that are asked."""
+        """Of all queries."""
         return self._averages(np.ones_like(right), right)
 
     def margins(self, sigma: float, *, asked: int, keep: int) -> Predicted:
@@ -561,14 +561,21 @@ def _columns(plan: LabelsPlan) -> list[Column[LabelsPlanRow]]:
         Column("asked", lambda row: str(row.asked)),
         Column("answered", lambda row: f"{row.answered:.1f}"),
         Column("right", lambda row: f"{row.right:.1%}", least=6),
-        *([Column("corrects", _corrected)] if _taught(plan) else []),
+        *(
+            [Column("corrects", lambda row: "" if row.corrected is None else f"{row.corrected:.1f}")]
+            if _taught(plan)
+            else []
+        ),
         Column("joint", lambda row: "-" if row.joint is None else f"{row.joint:.3f}"),
-        Column("parameters", _parameters, left=True),
+        Column(
+            "parameters",
+            lambda row: ", ".join(f"{name} {value:g}" for name, value in row.parameters.items()),
+            left=True,
+        ),
     ]
 
 
 def _legend(plan: LabelsPlan) -> list[str]:
-    """What the columns say, and which rows are best."""
     what = "the truth" if plan.known else "the plurality"
     lines = [
         f"right: share of answers that agree with {what}; margins and confident select easy queries",
@@ -584,14 +591,6 @@ def _legend(plan: LabelsPlan) -> list[str]:
 def _best(row: LabelsPlanRow) -> str:
     gain = "right answers" if row.corrected is None else "answers that correct the student"
     return f"most {gain} at epsilon = {row.epsilon:.4g}: {row.aggregator}, {row.gain:.1f} of {row.answered:.1f}"
-
-
-def _corrected(row: LabelsPlanRow) -> str:
-    return "" if row.corrected is None else f"{row.corrected:.1f}"
-
-
-def _parameters(row: LabelsPlanRow) -> str:
-    return ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
 
 
 # --- A plan of labels as a picture

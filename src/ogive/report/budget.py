@@ -92,7 +92,6 @@ def _bar(limit: Privacy | None, spent: Privacy | None) -> Html | None:
 
 
 def _meaning(account: Account) -> str:
-    """What the budget guarantees, in words that need no knowledge of epsilon."""
     promised = account.limit if account.limit is not None else account.spent
     if promised is None:
         return "Nothing has been released from these records under this ledger, and no limit is set."

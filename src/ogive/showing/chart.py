@@ -397,7 +397,6 @@ def _path(stairs: tuple[Float64, Float64], *, end: float) -> str:
 
 
 def _band(frame: _CurveFrame, low: Float64, high: Float64) -> str:
-    """The area between the lower and the upper end of the band."""
     lower, upper = band_steps(frame.grid, np.asarray(low), np.asarray(high))
     top = _stairs(frame, upper[1:], start=float(upper[0]))
     x, y = _stairs(frame, lower[1:], start=float(lower[0]))

@@ -147,7 +147,8 @@ PICTURES = f"{POLICY}; img-src data:"
 
 def document(title: str, *body: Html | None, refresh: int | None = None, policy: str = POLICY) -> str:
     """The document with our style, light and dark."""
-    style = "".join(_asset(name) for name in ("chart.css", "page.css"))
+    folder = resources.files("ogive.showing")
+    style = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("chart.css", "page.css"))
     again = None if refresh is None else tag("meta", http_equiv="refresh", content=str(refresh))
     head = tag(
         "head",
@@ -161,7 +162,3 @@ def document(title: str, *body: Html | None, refresh: int | None = None, policy:
         Html(f"<style>{style}</style>"),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
-
-
-def _asset(name: str) -> str:
-    return resources.files("ogive.showing").joinpath(name).read_text(encoding="utf-8")

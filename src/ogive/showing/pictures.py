@@ -47,10 +47,10 @@ class Style(TypedDict, total=False):
 
 
 def styled(style: Style, **usual: Any) -> dict[str, Any]:
-    """What a picture usually has, with what was asked for in its place.
+    """What a picture usually has, with what the style has in its place.
 
     Raises:
-        ParameterError: something else was asked for than `Style` has, or not in matplotlib's words.
+        ParameterError: the style has something else than `Style` has, or not in matplotlib's words.
     """
     for name, value in style.items():
         if name not in Style.__annotations__:

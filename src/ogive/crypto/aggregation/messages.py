@@ -48,12 +48,10 @@ class Advertised:
     totals: bytes
 
     def to_bytes(self) -> bytes:
-        """144 bytes."""
         return self.nonce + self.channel + self.mask + self.own + self.totals
 
     @classmethod
     def from_bytes(cls, body: bytes) -> Advertised:
-        """Read one."""
         reader = Reader(body, "party's keys")
         sizes = (NONCE_BYTES, KEY_BYTES, KEY_BYTES, DIGEST_BYTES, DIGEST_BYTES)
         read = cls(*map(reader.take, sizes))
@@ -74,7 +72,6 @@ class Roster:
 
     @classmethod
     def of(cls, members: Sequence[int], digests: Sequence[bytes], signed: Sequence[bytes] = ()) -> Roster:
-        """The roster of these members, whose signed keys have these digests."""
         entries = np.empty(len(members), _ENTRY)
         entries["party"] = members
         entries["digest"] = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES)
@@ -82,7 +79,6 @@ class Roster:
 
     @property
     def members(self) -> tuple[int, ...]:
-        """Numbers of the parties, ascending."""
         return tuple(self.entries["party"].tolist())
 
     def digest_of(self, member: int) -> bytes | None:
@@ -97,7 +93,6 @@ class Roster:
 
     @classmethod
     def from_bytes(cls, body: bytes, settings: AggregationSettings) -> Roster:
-        """Read one."""
         reader = Reader(body, "list of parties")
         count = reader.number(_NUMBER)
         entries = np.frombuffer(reader.take(count * _ENTRY.itemsize), _ENTRY)
@@ -112,7 +107,6 @@ class Roster:
 
     @staticmethod
     def most_bytes(settings: AggregationSettings) -> int:
-        """Length that one may have."""
         return roster_bytes(len(settings.parties), len(settings.parties))
 
 
@@ -243,7 +237,6 @@ class Mailbox:
         self._inbox = self._inbox_of(owner)
 
     def write(self, body: bytes, *, receiver: int, session: bytes, round: Round) -> bytes:
-        """A signed message of this participant."""
         kind = _Kind.TO_SERVER if receiver == SERVER else _Kind.TO_PARTY
         header = Header(Suite.AGGREGATION, kind, self._study, session, self._owner, receiver, round, round)
         return sign(header.message(body), self._key)
@@ -262,7 +255,6 @@ class Mailbox:
         self._inbox.mark(Header(Suite.AGGREGATION, kind, self._study, session, sender, self._owner, round, round))
 
     def read_forwarded(self, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[int, bytes]:
-        """Sender and body of a message that a party sent to the server."""
         header, body = self._open(self._inbox_of(SERVER), data, session=session, round=round, longest=longest)
         return header.sender, body
 

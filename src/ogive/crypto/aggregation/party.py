@@ -344,7 +344,6 @@ class AggregationParty:
             raise PeerError("the list of who is in the sum is not that of an earlier sum of the same release")
 
     def _check(self, members: Sequence[int], what: str) -> None:
-        """Check that a list of parties is one that this party goes on with."""
         if self._number not in members:
             raise PeerError(f"{what} lacks party {self._number}, who is asked")
         if len(members) < self._settings.least:
@@ -375,7 +374,6 @@ class AggregationParty:
         return {peer: results[peer] for peer in neighbours}
 
     def _check_confirmed(self, included: tuple[int, ...], confirmations: Sequence[bytes]) -> None:
-        """Check that enough parties signed the same list of who is in the sum."""
         expected = messages.included_digest(self._session, included)
         who = set()
         for signed in confirmations:

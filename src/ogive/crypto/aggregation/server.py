@@ -323,7 +323,6 @@ class AggregationServer:
         np.add(self._masked, vector, out=self._masked)
 
     def _dealers(self, holder: int) -> list[int]:
-        """Whose shares a party holds."""
         shared = set(self._shared)
         return sorted(each for each in (holder, *self._neighbours[holder]) if each in shared)
 

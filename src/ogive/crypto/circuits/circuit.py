@@ -84,12 +84,10 @@ class Circuit:
 
     @property
     def gates(self) -> int:
-        """How many there are of any kind."""
         return len(self.kinds)
 
     @property
     def wires(self) -> int:
-        """Inputs and outputs of gates."""
         return self.inputs + self.gates
 
     @cached_property
@@ -176,7 +174,6 @@ class Signed:
 
     @property
     def width(self) -> int:
-        """How many bits it has, with the sign."""
         return len(self.bits)
 
 

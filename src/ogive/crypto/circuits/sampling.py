@@ -100,7 +100,6 @@ class ResponseLaw:
 
     @property
     def change(self) -> Fraction:
-        """Probability that the response is another value."""
         return Fraction(self.threshold, 1 << self.precision)
 
     @property
@@ -200,7 +199,6 @@ class LaplaceLaw:
 
     @property
     def largest(self) -> int:
-        """The largest absolute value of the noise."""
         return 1 << len(self.digits)
 
     @property
@@ -249,7 +247,6 @@ class LaplaceLaw:
 
     @property
     def _sided(self) -> Fraction:
-        """Probability of noise above 0."""
         return (1 - self._chance(self.flag)) / 2
 
     def _tail(self, least: int) -> Fraction:

@@ -200,7 +200,6 @@ class Walk:
         self._flipped = Blocks(keys)
 
     def run(self, batch: KeyBatch, points: Sequence[int], server: int, tally: Summing | Reading) -> None:
-        """Walk to all points."""
         self._points, self._tally = points, tally
         self._corrections = [(batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._depth)]
         root, t = self._free.pop()
@@ -246,7 +245,7 @@ class Walk:
 # --- Shares at public points, of each key or added up
 
 CHUNK = 16384
-"""Keys at a time: so many that calls cost little, so few that what is passed again and again stays in a cache."""
+"""Keys at a time: enough that calls cost little, and few enough that what is passed repeatedly stays in a cache."""
 
 
 def evaluate(batch: KeyBatch, points: ArrayLike, *, server: int, threads: int | None = None) -> Values:
@@ -308,17 +307,17 @@ def _walks(batch: KeyBatch) -> Callable[[int], Walk]:
 
 
 def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[Int64, Int64]:
-    """Points in increasing order without repetition, and where each of those asked for is among them."""
+    """Points in increasing order without repetition, and where each of the given ones is among them."""
     if isinstance(server, bool) or server not in (0, 1):
         raise ParameterError(f"`server` must be 0 or 1, got {quoted(server)}")
-    asked: NDArray[Any] = np.asarray(points)
-    if asked.ndim != 1 or asked.size == 0 or asked.dtype.kind not in "iu":
+    given: NDArray[Any] = np.asarray(points)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
         raise ParameterError(
-            f"`points` must be whole numbers, at least one, shape (B,); got {asked.dtype} {asked.shape}"
+            f"`points` must be whole numbers, at least one, shape (B,); got {given.dtype} {given.shape}"
         )
-    if asked.min() < 0 or asked.max() >= batch.shape.domain:
-        raise ParameterError(f"`points` must be in [0, {batch.shape.domain}), got {asked.min()} to {asked.max()}")
-    distinct, back = np.unique(asked.astype(np.int64), return_inverse=True)
+    if given.min() < 0 or given.max() >= batch.shape.domain:
+        raise ParameterError(f"`points` must be in [0, {batch.shape.domain}), got {given.min()} to {given.max()}")
+    distinct, back = np.unique(given.astype(np.int64), return_inverse=True)
     return distinct, back
 
 

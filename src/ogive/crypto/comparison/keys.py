@@ -99,7 +99,6 @@ class KeyShape:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of values and of their shares."""
         return self.arithmetic.dtype
 
     @property
@@ -114,7 +113,6 @@ class KeyShape:
 
     @property
     def levels(self) -> int:
-        """Levels of the tree above the leaf."""
         return self.bits - self.leaf_bits
 
     @property
@@ -125,12 +123,10 @@ class KeyShape:
 
     @property
     def leaf_values(self) -> int:
-        """Values of a leaf."""
         return 1 << self.leaf_bits
 
     @property
     def per_block(self) -> int:
-        """Values that one block of a leaf holds."""
         return 128 // self.arithmetic.bits
 
     @property
@@ -141,7 +137,6 @@ class KeyShape:
 
     @property
     def leaf_blocks(self) -> int:
-        """Blocks that a whole leaf takes."""
         return -(-self.leaf_values // self.per_block)
 
     @property
@@ -249,13 +244,11 @@ class KeyBatch:
         )
 
     def to_bytes(self) -> bytes:
-        """The batch as bytes, in the format above."""
         pieces = (np.ascontiguousarray(each, each.dtype.newbyteorder("<")).data for each in self.pieces())
         return b"".join([front(self.shape, self.study, len(self)), *pieces])
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview, *, shape: KeyShape, study: bytes) -> KeyBatch:
-        """Read a batch of keys of this shape and study, believing nothing."""
         reader = Reader(data, _WHAT)
         reader.expect(MAGIC, "beginning")
         names = ("group", "number of bits", "depth of leaves", "reserved byte")
@@ -535,7 +528,7 @@ def correct_leaf(
 # --- Making pairs of keys
 
 PAIRS_AT_ONCE = 8192
-"""So many that calls cost little, so few that the blocks of a level stay in a cache."""
+"""Enough that calls cost little, and few enough that the blocks of a level stay in a cache."""
 
 
 def generate(

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri_exp
 
 from ogive.core.arrays import Float64, Int64
@@ -303,7 +302,7 @@ class GnmaxBound:
         high = 2 * low
         while excess(high) >= 0:
             low, high = high, 1.5 * high
-        return -(float(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)) ** 2)
+        return -(_root(excess, low, high) ** 2)
 
     def beta(self, log_q: ArrayLike) -> Float64:
         """Cost for each ln q, never below 0; the same shape."""
@@ -340,7 +339,13 @@ def _least_mu(sigma: float) -> float:
     low = math.nextafter(1.0, 2.0)
     if excess(low) >= 0:
         return low  # sigma so small that the root is 1 up to rounding
-    return float(brentq(excess, low, sigma + 1, xtol=1e-14, rtol=1e-15))
+    return _root(excess, low, sigma + 1)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # slow to import, and only costs need it
+
+    return float(brentq(function, low, high, xtol=1e-14, rtol=1e-15))
 
 
 def _check_variant(variant: Variant) -> None:

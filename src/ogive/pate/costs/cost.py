@@ -162,7 +162,8 @@ def privacy_cost(
 
 
 def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: int) -> Mode:
-    chosen = among(mode, "mode", ("auto", *MODES))
+    modes: tuple[Mode | Literal["auto"], ...] = ("auto", *MODES)
+    chosen = among(mode, "mode", modes)
     if chosen == "auto":
         if isinstance(aggregator, InteractiveGNMax | LargestMargins):
             return "independent"
@@ -199,7 +200,6 @@ def _check_options(
     answered: object,
     probabilities: object,
 ) -> None:
-    """Refuse options that do not go with each other."""
     if rule is not None:
         among(rule, "rule", ("tight", "paper"))
     if mode == "realised":
@@ -424,7 +424,7 @@ def laplace_rdp(orders: ArrayLike, *, answers: int, scale: float, group: int = 1
     return answers * independent_lnmax(scale / group, orders)
 
 
-# --- A filter that stops a run before its budget is passed, whatever was asked and answered so far
+# --- A filter that stops a run before its budget is passed, whatever the queries and answers so far
 #
 # It pays for every check and every answer at its data-independent price, which no vote enters, so that where a run
 # ends tells nothing but the answers do. Gaussian mechanisms chosen by earlier outputs add up as fixed ones do, as long

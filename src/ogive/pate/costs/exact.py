@@ -433,20 +433,6 @@ def _complement(logs: Float64, times: Int64) -> float:
 
 
 @njit(error_model="numpy")
-def winning(values: Int64, times: Int64, tables: Tables) -> Float64:
-    """Ln of the chance of winning of a class with each distinct count."""
-    start, total = _totals(values, times, tables)
-    scratch = np.empty(2 * (tables.half // tables.stride) + 3)
-    result = np.empty(values.size)
-    for which in range(values.size):
-        _, size, peak = _integrand(values, times, tables, total, start, which, scratch)
-        result[which] = peak + tables.log_step + np.log(scratch[:size].sum())
-    if times[0] == 1:
-        result[0] = _complement(result, times)
-    return result
-
-
-@njit(error_model="numpy")
 def _gather(table: Float64, tables: Tables, value: int, first: int, size: int, out: Float64) -> None:
     own = tables.middle - value * tables.per_vote + first
     for step in range(size):

@@ -109,7 +109,6 @@ def fields(data: Any, schema: str, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _by_order(data: dict[str, Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Orders and costs."""
     from ogive.statistics.plain_json import is_number
 
     lists = [data[name] for name in ("orders", "rdp")]

@@ -280,7 +280,7 @@ def _walk(
 
 # --- Local sensitivity of a GNMax answer's cost within d changed teachers, as a maximum over a range of chances
 #
-# Nothing is asked of the cost but that it never falls in q. The chances q within d changed teachers fill an interval;
+# The cost need only never fall in q. The chances q within d changed teachers fill an interval;
 # the intervals of neighbours are nested, and so are the cells that cover them, for the cells are fixed beforehand by
 # public numbers alone. Hence the maximum over them is smooth (`docs/proofs/pate_sensitivity.md`).
 

@@ -82,7 +82,7 @@ def paid_cost(
     batch: str | None,
     about: tuple[np.ndarray | None, ...] = (),
 ) -> SanitizedCost:
-    """The cost that an account pays for: the recorded one where this was asked before, else one with durable noise."""
+    """The cost that an account pays for: the recorded one of a repeated question, else one with durable noise."""
     if account.unit.max_rows_per_person > 1:
         raise LedgerError(
             "the cost of publishing is known for one teacher, and this account protects people with up to "

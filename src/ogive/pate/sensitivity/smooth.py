@@ -68,7 +68,7 @@ class Profile:
         values: Largest local sensitivity for d = 0, 1, ... as far as it grows, M-1, or M for "boxes"; summed over
             queries; private.
         method: "algorithms" (3 to 5), "ranges" or "boxes"; chosen by public numbers.
-        reason: Why the range maximum was used; None where it was asked for or Algorithms 3 to 5 hold.
+        reason: Why the range maximum was used; None where it was requested or Algorithms 3 to 5 hold.
     """
 
     values: Float64
@@ -261,7 +261,6 @@ def _answer_sigma(aggregator: Aggregator) -> float:
 def _check_form(
     votes: Int64, aggregator: Aggregator, form: str, answered: Bool | None, probabilities: Float64 | None
 ) -> None:
-    """Refuse what does not go together."""
     among(form, "form", FORMS)
     for array in (votes, answered, probabilities):
         refuse_masked(array)

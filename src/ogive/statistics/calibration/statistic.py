@@ -107,7 +107,6 @@ class HosmerLemeshow:
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.probability, str):
             raise ParameterError(f"`probability` must be a column's name, got {quoted(self.probability)}")
         for name in ("positive", "negative"):
@@ -203,16 +202,16 @@ class HosmerLemeshow:
             if self.split is None
             else exact(self.split, "split")
         )
-        division = divide(granted, Fraction(share))
+        for_thresholds, for_sums = divide(granted, Fraction(share))
         binning = Binning(self.probability, self._grid(), self.missing, "refuse")
         strategy = choose(
             self.bins,
-            division.thresholds,
+            for_thresholds,
             terms.adjacency,
             self.method,
             lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
         )
-        return strategy, lambda bounds: sums_query(self._aggregate(bounds), self.form, division.sums, unit)
+        return strategy, lambda bounds: sums_query(self._aggregate(bounds), self.form, for_sums, unit)
 
     def _grid(self) -> Grid:
         return Grid.linear(0, 1, bins=self.bins)
@@ -306,19 +305,11 @@ EXPECTED_SHARE = {PureDP: Fraction(1, 5), ZeroConcentratedDP: Fraction(1, 9)}
 _ROOM = 1 - Fraction(1, 1 << 26)
 
 
-@dataclass(frozen=True)
-class Division:
-    """Guarantees, of one record, of the two measurements; together they meet what was granted."""
-
-    thresholds: Granted
-    sums: Granted
-
-
-def divide(granted: Granted, share: Fraction) -> Division:
-    """The share for the thresholds, the rest for the sums."""
+def divide(granted: Granted, share: Fraction) -> tuple[Granted, Granted]:
+    """Guarantees of one record: the share for the thresholds, and the rest for the sums."""
     if isinstance(granted, PureDP):
-        return Division(PureDP(granted.epsilon * share), PureDP(granted.epsilon * (1 - share)))
-    return Division(ZeroConcentratedDP(granted.rho * share), ZeroConcentratedDP(granted.rho * (1 - share)))
+        return PureDP(granted.epsilon * share), PureDP(granted.epsilon * (1 - share))
+    return ZeroConcentratedDP(granted.rho * share), ZeroConcentratedDP(granted.rho * (1 - share))
 
 
 def default_split(granted: Granted, *, bins: int, method: str, form: str, adjacency: Adjacency) -> Fraction:

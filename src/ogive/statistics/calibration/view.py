@@ -229,7 +229,6 @@ class CalibrationView(View):
         return None
 
     def chapter(self, truth: Calibration | None = None) -> Chapter:
-        """The usual parts, with the test beside the chart."""
         return dataclasses.replace(
             super().chapter(truth), beside=(self._test(truth if self.estimate.private else None),)
         )
@@ -269,7 +268,6 @@ class CalibrationView(View):
         return (Picture(chart, note=READING),)
 
     def tables(self, exact: Any) -> list[Html]:
-        """The groups, in percent."""
         rows: list[Row] = []
         for group in self.estimate.groups:
             start, end = (words.percent(edge, 1) for edge in group.interval)

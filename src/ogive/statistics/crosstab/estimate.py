@@ -384,7 +384,7 @@ class CrosstabEstimate(Estimate):
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
-        """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+        """The query with the noise of its answer; None where there was none, or owners answered."""
         return query_of(self.measured, Domain(self.listed))
 
 

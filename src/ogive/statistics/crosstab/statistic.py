@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from ogive.columns import LISTING_POLICIES, Domain, LabelValues, Listed, ListingPolicy
 from ogive.core.checks import one_of
@@ -21,16 +21,6 @@ MOST_CELLS = 2500
 
 ListingPolicies = ListingPolicy | Mapping[str, ListingPolicy]
 """One policy for both columns, or policies by column."""
-
-
-class CrosstabOptions(TypedDict, total=False):
-    """The fields of `Crosstab` that are options."""
-
-    rows: LabelValues | None
-    columns: LabelValues | None
-    other: ListingPolicy
-    missing: ListingPolicies
-    confidence_level: float
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,6 @@ class Crosstab:
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         Domain(self.listed).check_size(MOST_CELLS)
 

@@ -198,7 +198,6 @@ class DescribeEstimate(Estimate):
         return self.of(column)
 
     def __iter__(self) -> Iterator[Variable]:
-        """The variables."""
         return iter(self.variables)
 
     def __len__(self) -> int:
@@ -473,7 +472,6 @@ def _check_price(result: DescribeEstimate, source: Provenance) -> None:
 
 
 def _loss(estimate: Estimate, source: Provenance) -> Loss | None:
-    """What the noise of an estimate costs."""
     if isinstance(estimate, NumberEstimate | HistogramEstimate):
         adjacency = estimate.measured.adjacency
         unit = source.unit if adjacency is source.adjacency else PrivacyUnit(adjacency, source.person)

@@ -129,7 +129,6 @@ class Describe:
     search: Search = added("outermost", default="outward", words=("outward", "outermost"))
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         object.__setattr__(self, "columns", _names(self.columns, "columns"))
         object.__setattr__(self, "numbers", _names(self.numbers, "numbers"))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
@@ -199,13 +198,11 @@ class Describe:
             )
 
     def _given(self, name: str) -> dict[str, Any]:
-        """An option that is given by column."""
         given: dict[str, Any] = getattr(self, name)
         return given
 
     @property
     def _named(self) -> tuple[str, ...]:
-        """The columns that options name."""
         policies = tuple(self.missing) if isinstance(self.missing, Mapping) else ()
         named = (*self._given("bounds"), *self._given("values"), *self.numbers, *self._given("weights"), *policies)
         return tuple(name for name in named if name != OTHERS)
@@ -294,7 +291,7 @@ class Describe:
         )
 
     def unmet(self, terms: Terms, schema: Schema) -> OgiveError | None:
-        """All that is still needed, told at once; None where this can be asked as it is, or the fault is another."""
+        """All that is still needed, in one error; None where this is a query as it is, or the fault is another."""
         return unmet(self, terms, schema.with_missing)
 
     def settled_by(self, unit: PrivacyUnit) -> Describe:
@@ -376,7 +373,6 @@ class Describe:
     def _ask_all(
         self, result: Mapping[str, BoundsEstimate], terms: Terms, divided: Divided | None
     ) -> Procedure[list[Estimate]]:
-        """Everything of every variable, of one group after the other."""
         queries = []
         for each in self.variables:
             parts = (
@@ -403,7 +399,6 @@ class Describe:
 
 
 def _names(given: Any, parameter: str) -> tuple[str, ...]:
-    """Names of columns, each once."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
         raise ParameterError(f"`{parameter}` must be names of columns, got {quoted(given)}")
@@ -430,7 +425,6 @@ def _no_column(name: str, schema: Schema) -> str:
 
 
 def _between(name: str, given: Any) -> tuple[float, float]:
-    """The bounds of a column as plain numbers."""
     try:
         lattice = Lattice.of(given, None)
     except ParameterError as problem:
@@ -440,7 +434,6 @@ def _between(name: str, given: Any) -> tuple[float, float]:
 
 
 def _listed(name: str, given: Any) -> tuple[LabelValue, ...]:
-    """The values of a column that are counted."""
     listed = given.tolist() if hasattr(given, "tolist") else given
     listed = tuple(listed) if isinstance(listed, tuple | list) else (listed,)
     if not listed:

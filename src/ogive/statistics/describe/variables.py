@@ -1,4 +1,4 @@
-"""The variables of a description: what is asked of each, at which share of its guarantee, and what it still needs."""
+"""The variables of a description: the questions of each, at which share of its guarantee, and what it still needs."""
 
 from __future__ import annotations
 
@@ -83,11 +83,10 @@ class Number:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what is asked of it."""
+        """Names of its questions."""
         return _parts(self, "mean", "quantiles")
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use."""
         if self.bounds is None and self.missing in ("low", "high"):
             raise ParameterError(
                 f"missing values of {quoted(self.column)} cannot count as a bound that is not declared; name its bounds"
@@ -114,7 +113,7 @@ class Number:
         return _widened(estimate) if estimate.beside is None else estimate.bounds
 
     def questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Weighted[Any]]:
-        """What is asked of it between these bounds, by the names of its parts."""
+        """Its questions between these bounds, by the names of its parts."""
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
         missing = self._missing(bounds)
@@ -187,11 +186,10 @@ class Share:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what is asked of it."""
+        """Names of its questions."""
         return _parts(self, "proportion")
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use."""
         if self.missing not in MISSING_OF_SHARES:
             raise ParameterError(
                 f"what missing values of {quoted(self.column)} mean must be {', '.join(MISSING_OF_SHARES)}, got "
@@ -200,7 +198,7 @@ class Share:
         self.questions()
 
     def questions(self) -> dict[str, Weighted[Any]]:
-        """What is asked of it, by the names of its parts."""
+        """Its questions, by the names of its parts."""
         share = Proportion(
             self.column,
             positive=self.positive,
@@ -232,16 +230,15 @@ class Categories:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what is asked of it."""
+        """Names of its questions."""
         return _parts(self, "histogram")
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use."""
         among(self.missing, f"missing values of {self.column}", LISTING_POLICIES)
         self.questions()
 
     def questions(self) -> dict[str, Weighted[Any]]:
-        """What is asked of it, by the names of its parts."""
+        """Its questions, by the names of its parts."""
         histogram = Histogram(
             self.column,
             values=self.values,
@@ -290,7 +287,7 @@ def _parts(variable: Variable, *own: str) -> tuple[str, ...]:
 
 
 def _with_known(variable: Variable, questions: dict[str, Weighted[Any]]) -> dict[str, Weighted[Any]]:
-    """What is asked of a variable, with how many records have a value where missing ones are counted."""
+    """The questions of a variable, with how many records have a value where missing ones are counted."""
     if not variable.count_missing:
         return questions
     if variable.missing in COUNTED_ANYWAY:

@@ -121,7 +121,6 @@ class DescribeEstimateView(View):
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        """Draw means and shares, each variable on an axis of its own."""
         result = self.estimate
         look = styled(style, color=BLUE, linestyle="none", label="released" if result.private else "exact")
         label = look.pop("label")
@@ -160,12 +159,10 @@ class DescribeEstimateView(View):
         return axes
 
     def check_truth(self, truth: Any) -> None:
-        """Refuse what are no exact values of the same variables."""
         if not isinstance(truth, DescribeEstimate) or truth.private:
             raise ParameterError("the truth of described variables must be exact values of the same variables")
 
     def chapter(self, truth: DescribeEstimate | None = None) -> Chapter:
-        """What described variables say, beside the exact values of the same groups."""
         if truth is not None:
             self.check_truth(truth)
             truth = self.estimate.exact(truth)
@@ -283,7 +280,6 @@ def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, floa
 
 
 def _missing(known: Any) -> tuple[float | None, ...]:
-    """The share of the records without a value, its error and interval."""
     if not known.defined:
         return (None,) * 4
     low, high = known.interval()
@@ -291,7 +287,6 @@ def _missing(known: Any) -> tuple[float | None, ...]:
 
 
 def _categories(result: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
-    """How many records there are, and the share of each category."""
     yield None, "n", max(0.0, result.records), None, None, None
     for category, share, error, (low, high) in zip(
         result.categories, result.shares, result.standard_errors, result.intervals(), strict=True
@@ -350,7 +345,7 @@ def _category(estimate: Any, place: int) -> Point | None:
     return (estimate.shares[place], *estimate.intervals()[place]) if estimate.defined else None
 
 
-# --- The lines of the table: what is said of each variable in each column, in words and numbers for people
+# --- The lines of the table: words and numbers for people on each variable in each column
 
 OVERALL = "Overall"
 Cells = tuple[str, ...]

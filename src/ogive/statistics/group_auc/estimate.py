@@ -424,7 +424,7 @@ class GroupAucEstimate(Estimate):
 
     @property
     def query(self) -> CellsQuery | None:
-        """What was asked, with the noise that there was; None where there was none."""
+        """The query with the noise of its answer; None where there was none."""
         if self.measured.law is None:
             return None
         return CellsQuery(Cells(self.domain), self.measured.law, self.measured.bits)
@@ -473,7 +473,7 @@ _SEED = 0x67726F7570  # public and fixed
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPairs:
-    """Errors of simulated releases, shape (simulations,) each where nothing else is said.
+    """Errors of simulated releases, shape (simulations,) unless stated otherwise.
 
     Fields:
         last: The larger error of the two class sizes, without sign.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 from ogive.columns import (
     LISTING_POLICIES,
@@ -34,23 +34,6 @@ from ogive.statistics.sums.statistic import ask_cells
 
 BINS = 64
 """Of the score by default: ties within a bin then move an AUC by about 0.01, and noise grows with the root of bins."""
-
-
-class GroupAucOptions(TypedDict, total=False):
-    """The fields of `GroupAuc` that are options."""
-
-    bounds: tuple[Bound, Bound] | None
-    bins: int
-    grid: Grid | GridName
-    group_values: LabelValues | None
-    positive: LabelValue | tuple[LabelValue, ...]
-    negative: LabelValue | tuple[LabelValue, ...] | None
-    positive_when: Orientation
-    other: ListingPolicy
-    missing_group: ListingPolicy
-    missing: Missing
-    outside: OutsidePolicy
-    confidence_level: float
 
 
 @dataclass(frozen=True)
@@ -99,7 +82,6 @@ class GroupAuc:
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         object.__setattr__(self, "positive", class_values(self.positive, "positive"))
         if self.negative is not None:
             object.__setattr__(self, "negative", class_values(self.negative, "negative"))

@@ -93,7 +93,6 @@ class GroupAucEstimateView(View):
         return notes
 
     def text(self) -> str:
-        """Two tables, and lines below them."""
         lines = [*aligned([self.headings, *self.rows]), *aligned(self.groups), *self.notes]
         return "\n".join([f"{self.name} ({self.estimate.caption})", *(f"  {line}" for line in lines)])
 
@@ -173,7 +172,6 @@ class GroupAucEstimateView(View):
         )
 
     def true_numbers(self, exact: Any) -> list[float | None]:
-        """Exact areas; None where a class has no records."""
         return [None if math.isnan(area) else float(area) for area in exact.estimate.auc.ravel()]
 
     def alike(self, truth: GroupAucEstimate) -> bool:
@@ -184,7 +182,6 @@ class GroupAucEstimateView(View):
         return self.estimate.score.column
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
-        """All pairs, each group, and the exact areas of all pairs."""
         head, *lines = self.groups
         tables = [
             ("AUC of every pair of groups", self.headings, self.rows),
@@ -233,12 +230,10 @@ class GroupAucEstimateView(View):
 
 
 def _shown(area: Area) -> str:
-    """An area with its interval."""
     if math.isnan(area.value):
         return "-"
     return "{} ({} to {})".format(*(number(each, area.high - area.low) for each in area))
 
 
 def _difference(area: Area) -> str:
-    """A difference of two areas, with its sign."""
     return "undefined" if math.isnan(area.value) else f"{'+' if area.value > 0 else ''}{_shown(area)}"

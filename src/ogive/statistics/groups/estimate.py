@@ -71,7 +71,6 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     contrasts: tuple[Contrast, ...] = ()
 
     def __getitem__(self, group: LabelValue) -> MemberT:
-        """The estimate of one group."""
         return self.estimates[place_of(group, self.by, self.groups)]
 
     def __iter__(self) -> Iterator[tuple[LabelValue, MemberT]]:

@@ -1,4 +1,4 @@
-"""Any statistic of each of several groups, in one release."""
+"""Any statistic of the records that satisfy a condition, or of each of several groups in one release."""
 
 from __future__ import annotations
 
@@ -64,7 +64,6 @@ class Grouped(Generic[EstimateT]):
     public: bool | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset | Grouped):
             raise ParameterError("groups are asked of one column; put a condition around the groups, not inside them")
@@ -92,7 +91,7 @@ class Grouped(Generic[EstimateT]):
 
     @property
     def parts(self) -> Parts:
-        """The groups that are asked.
+        """The groups that queries are about.
 
         Raises:
             ParameterError: nobody has named them.
@@ -189,7 +188,6 @@ class Subset(Generic[EstimateT]):
     public: bool | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset):
             raise ParameterError("a subset of a subset is one subset; join both conditions by the word and")
@@ -218,7 +216,7 @@ class Subset(Generic[EstimateT]):
 
     @property
     def parts(self) -> Parts:
-        """The one part of the records that is asked."""
+        """The one part of the records that queries are about."""
         return Satisfying(self.condition, bool(self.public))
 
     def to_dict(self) -> dict[str, Any]:
@@ -297,7 +295,7 @@ StatedT = TypeVar("StatedT", bound=Estimate)
 def stated(estimate: StatedT, adjacency: Adjacency) -> StatedT:
     """An estimate whose noise was drawn as if records came and went, as one that hides what the release hides.
 
-    Where replacing a record is hidden and it may join or leave, its part of the records is asked under ADD_OR_REMOVE.
+    Where replacing a record is hidden and it may join or leave, its part is measured under ADD_OR_REMOVE.
     The price is that of the release, under its own adjacency.
     """
     changed: dict[str, Any] = {}
@@ -314,7 +312,7 @@ def stated(estimate: StatedT, adjacency: Adjacency) -> StatedT:
     return replaced
 
 
-# --- Groups that nobody has named: found first, then asked as if they had been named
+# --- Groups that nobody has named: found first, then released as if they had been named
 #
 # Source:
 #     `docs/proofs/discovery.md`, `docs/proofs/together.md`.
@@ -356,7 +354,7 @@ def check_open(by: str, public: bool | None) -> None:
 
 
 def divided(terms: Terms) -> tuple[Terms, Terms]:
-    """The terms under which values are found, and those under which everything else is asked."""
+    """The terms under which values are found, and those of everything else."""
     privacy = terms.privacy
     if not isinstance(privacy, ApproxDP):  # refused where there is privacy, and else of no account
         return terms, terms

@@ -51,7 +51,6 @@ class GroupEstimatesView(View):
 
     @property
     def first(self) -> View:
-        """The view of the first group's estimate."""
         view: View = self.estimate.estimates[0].view()
         return view
 
@@ -126,7 +125,6 @@ class GroupEstimatesView(View):
         return axes
 
     def _draw_over(self, ax: Any, labels: Sequence[str], look: dict[str, Any]) -> Any:
-        """Draw each group over the last."""
         result, axes = self.estimate, ax
         for number, ((_, estimate), label) in enumerate(zip(result, labels, strict=True)):
             turn = number if "color" in look else number // len(COLORS)
@@ -137,13 +135,12 @@ class GroupEstimatesView(View):
             axes = alike.view().draw(axes, **mine)
         seen = set()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            if label in seen:  # what all groups have in common is said once
+            if label in seen:  # what all groups have in common stands once
                 handle.set_label("_")
             seen.add(label)
         return axes
 
     def _draw_numbers(self, ax: Any, style: Style) -> Any:
-        """A point with its interval for each group, one below the other."""
         result = self.estimate
         known = [(str(group), estimate) for group, estimate in result if estimate.defined]
         if not known:
@@ -208,7 +205,6 @@ class GroupEstimatesView(View):
         )
 
     def _number_chart(self, exact: tuple[Any, ...]) -> list[Picture]:
-        """One chart of the number of every group, where groups have numbers."""
         result = self.estimate
         numbers = [each for each in result.estimates if isinstance(each, NumberEstimate)]
         if len(numbers) < len(result) or not 0 < len(numbers) <= MOST_ROWS:
@@ -228,7 +224,6 @@ class GroupEstimatesView(View):
         return [Picture(first.view().chart(shown, true, f"{title} by {result.by}", summary))]
 
     def _contrasts(self) -> Html | None:
-        """A table of differences and ratios, where there are any."""
         rows: list[Row] = []
         for each in self.estimate.contrasts:
             value, low, high = map(words.minus, each.shown) if each.defined else ("-", "-", "-")
@@ -296,11 +291,9 @@ class ContrastView(View):
 
     @property
     def title(self) -> str:
-        """What is compared."""
         return f"{self.estimate.head[0].upper()}{self.estimate.head[1:]}"
 
     def text(self) -> str:
-        """What is compared, the value and its interval."""
         estimate = self.estimate
         if not estimate.defined:
             return f"{estimate.head}: noise leaves no number"
@@ -308,7 +301,6 @@ class ContrastView(View):
         return f"{estimate.head}: {value} ({100 * estimate.confidence_level:.6g} % CI {low} to {high})"
 
     def card(self) -> Card:
-        """What is compared, the value and its interval."""
         estimate = self.estimate
         if not estimate.defined:
             return Card(self.title, [("privacy", estimate.caption)], notes=("Noise leaves no number.",))
@@ -326,7 +318,6 @@ class ContrastView(View):
         return {name: [getattr(self.estimate, name)] for name in names}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        """Draw the value, its interval, and a line where there is no difference."""
         estimate = self.estimate
         if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
             raise ParameterError(f"noise leaves no number to draw of the {estimate.head}")

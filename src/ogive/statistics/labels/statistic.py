@@ -26,7 +26,7 @@ class Aggregator(Protocol, metaclass=KeptByType):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery | VotesQuery:
-        """What is asked of the votes."""
+        """The question about the votes."""
         ...
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:

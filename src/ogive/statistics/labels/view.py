@@ -56,13 +56,11 @@ class LabelsEstimateView(View):
 
     @property
     def given(self) -> Int64:
-        """How many queries got each class."""
         labels = self.estimate.labels
         return np.bincount(labels[labels >= 0], minlength=self.estimate.classes)
 
     @property
     def own(self) -> int:
-        """How many queries the student labelled itself."""
         return int(self.given.sum()) - self.estimate.answered
 
     @property
@@ -85,7 +83,6 @@ class LabelsEstimateView(View):
         return lines
 
     def text(self) -> str:
-        """Lines without the table."""
         return "\n".join([f"{self.name} ({self.guarantee})", *self.notes])
 
     @property
@@ -155,7 +152,6 @@ class LabelsEstimateView(View):
         return [(name.replace("_", " ").capitalize(), str(value)) for name, value in named.items() if value is not None]
 
     def tables(self, exact: Any) -> Sequence[Html]:
-        """How many queries got each class, and what became of all."""
         estimate = self.estimate
         columns = [self.given, *([] if self.truth is None else [self.truth.view().given])]
         head = ["Class", "Labels", *([] if self.truth is None else ["From exact votes"])]
@@ -218,7 +214,6 @@ def plot_labels(found: LabelsEstimate, ax: Any = None, **style: Unpack[Style]) -
 
 
 def _counts(axes: Any, estimate: LabelsEstimate, look: dict[str, Any]) -> None:
-    """A bar for every class, and one for queries without a label."""
     classes, labels = estimate.classes, estimate.labels
     given = LabelsEstimateView(estimate).given
     refused, unasked = estimate.asked - int(given.sum()), len(labels) - estimate.asked
@@ -244,7 +239,6 @@ def _counts(axes: Any, estimate: LabelsEstimate, look: dict[str, Any]) -> None:
 
 
 def _margins(axes: Any, margins: Float64, labelled: Bool, look: dict[str, Any], *, noisy: bool) -> None:
-    """A histogram of margins: of the queries with a label, and of those without."""
     ends = np.histogram_bin_edges(margins, bins=min(_BARS, max(5, len(margins) // 5)))
     parts = [(labelled, look["color"], look.get("label", "labelled")), (~labelled, GRAY, "not labelled")]
     shown = [(margins[which], color, f"{name}: {which.sum():,}") for which, color, name in parts if which.any()]

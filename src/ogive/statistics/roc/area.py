@@ -72,7 +72,7 @@ def pairs_at_ends(negatives: Float64, positives: Float64, positive_when: str) ->
 
 @dataclass(frozen=True, eq=False)
 class SimulatedNoise:
-    """Functionals of the noise of simulated releases, shape (simulations,) each where nothing else is said.
+    """Functionals of the noise of simulated releases, shape (simulations,) unless stated otherwise.
 
     Fields:
         maxima: Largest errors of the curve of one class, in records; both classes have the same law.

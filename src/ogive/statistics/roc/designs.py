@@ -1,7 +1,7 @@
 """Which strategy serves the curves of two classes best at a given price.
 
-Both classes are measured with the same strategy. What a strategy costs for both together is said by
-`ClassCurvesQuery.price` alone; here strategies are designed so that this price is all of the grant:
+Both classes are measured with the same strategy. `ClassCurvesQuery.price` alone states what a
+strategy costs for both together; here strategies are designed so that this price is all of the grant:
 
     private labels, REPLACE    a record that changes its class leaves one histogram and joins the other.
                                Designed for added records at half the grant, and for replaced ones at all of it

@@ -97,7 +97,6 @@ class Roc:
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.score, str):
             raise ParameterError(f"`score` must be a column's name, got {quoted(self.score)}")
         object.__setattr__(self, "positive", class_values(self.positive, "positive"))

@@ -75,7 +75,6 @@ class RocEstimateView(View):
 
     @cached_property
     def interval(self) -> AucInterval:
-        """Of the area, for the population."""
         return self.estimate.auc_interval()
 
     @cached_property
@@ -85,7 +84,6 @@ class RocEstimateView(View):
 
     @cached_property
     def band(self) -> RocBand:
-        """Of the whole curve, for the population."""
         return self.estimate.band(self.estimate.confidence_level)
 
     @property
@@ -129,7 +127,6 @@ class RocEstimateView(View):
 
     @property
     def _area(self) -> Sequence[str]:
-        """The area and both ends of its interval."""
         width = self.interval.high - self.interval.low
         return [number(each, width) for each in (self.estimate.auc, *self.interval)]
 
@@ -167,7 +164,6 @@ class RocEstimateView(View):
         return list(zip(("negatives", "positives", "AUC", f"{self._level} interval"), [*sizes, *shown], strict=True))
 
     def number(self, confidence_level: float, probability: float) -> Number:
-        """The area under the curve."""
         result = self.estimate
         name = f"AUC of {result.score} for {result.label.column}"
         return Number(name, result.auc, *result.auc_interval(confidence_level))
@@ -206,7 +202,6 @@ class RocEstimateView(View):
 
     @property
     def true(self) -> RocEstimate | None:
-        """The exact curve to show beside this one."""
         truth: RocEstimate | None = self.truth
         return truth if truth is not None and truth.defined and self.estimate.private else None
 
@@ -365,7 +360,6 @@ class RocEstimateView(View):
         return Picture(curve, note=READING), *(Picture(chart, name=chart.title) for chart in (precision, lift))
 
     def tables(self, exact: Any) -> Sequence[Html]:
-        """Operating points, and areas over the beginning of the curve."""
         return (self._operating_points(), self._beginning()) if self.estimate.defined else ()
 
     def _operating_points(self) -> Html:
