@@ -3,12 +3,15 @@
 An opened sum is compared with the vectors of those who are in it, which are made again from what their noise follows.
 """
 
+import re
+
 import numpy as np
 import pytest
-from helpers.hostile_peers import FAULTS, LIES, Bout, known_part
+from helpers.hostile_peers import FAULTS, LIES, Bout, OtherKeys, TwoFaced, TwoRooms, known_part
 from helpers.scope import is_everything, size
 from helpers.served import STATISTICS, study_of
 
+from ogive.crypto.aggregation import AggregationParty
 from ogive.privacy import Adjacency
 from ogive.study.agent import Agent
 
@@ -141,6 +144,53 @@ def test_with_a_threshold_too_low_it_would_open_two(tmp_path, records, monkeypat
         monkeypatch.setattr(f"ogive.{place}.least_threshold", lambda *_, **__: 3)
     verdicts = (two_faced(tmp_path / str(seed), records, seed).verdict() for seed in range(0, 8, 2))
     assert any("under 2 lists" in line for verdict in verdicts for line in verdict)
+
+
+FACES = {TwoFaced: 2, TwoRooms: 3, OtherKeys: 1}
+"""Classes of two-faced coordinators, and how many studies each has in `make test`."""
+REFUSALS = {
+    TwoFaced: r"\d parties confirmed who is in the sum, and \d are needed"
+    r"|party \d confirmed another list of who is in the sum, or is not in it"
+    r"|the list of who is in the sum is not (the one that this party confirmed|that of an earlier sum)",
+    TwoRooms: r"the list of who is in the sum is not that of an earlier sum of the same release",
+    OtherKeys: r"the message is not signed by number \d, from whom it says it is",
+}
+"""What honest parties say of each."""
+
+
+def over_https(folder, records, face, seed, faults=None):
+    """A study over HTTPS whose coordinator is two-faced, with a party that colludes, and how far it came."""
+    bout = Bout(folder, study([COUNT]), records, seed=seed, face=face, two_faced=0.02, colluding=LIAR)
+    (found,) = bout.run_over_https(faults or {}).values()
+    return bout, found
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_over_https_a_two_faced_coordinator_opens_one_sum_or_none(tmp_path, records, monkeypatch, caplog, face):
+    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.https.mailbox.SLOW", 1 / 15)
+    stories = elsewhere = 0
+    for seed in range(size(12 * FACES[face], part=FACES[face])):
+        bout, found = over_https(tmp_path / str(seed), records, face, seed, ON_THE_WAY if seed % 2 else None)
+        assert bout.verdict() == [], seed
+        assert found.state in ("released", "over")
+        assert found.state == "released" or "there is no sum" in found.reason
+        stories += bout.stories
+        elsewhere += len(bout.opened_elsewhere())
+    assert stories
+    assert bool(elsewhere) == (face is TwoRooms)
+    lines = [record.getMessage() for record in caplog.records]
+    refusals = [line for line in lines if "refused the step" in line]
+    assert any(re.search(REFUSALS[face], line) for line in refusals)
+    assert not any("\n" in line for line in lines)
+
+
+def test_parties_that_sign_a_second_set_would_open_two(tmp_path, records, monkeypatch):
+    """The control of the second room."""
+    monkeypatch.setattr(AggregationParty, "_fix", lambda *_: None)
+    verdicts = (over_https(tmp_path / str(seed), records, TwoRooms, seed)[0].verdict() for seed in range(3))
+    assert any("sums of 2 sets of parties" in line for verdict in verdicts for line in verdict)
 
 
 def test_a_sum_with_other_noise_is_noticed(tmp_path, records, monkeypatch):

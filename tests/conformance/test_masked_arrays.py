@@ -230,6 +230,33 @@ def test_masked_values_are_refused_in_one_line_and_a_mask_of_nothing_is_no_mask(
     refused(call, values)
 
 
+def listed(values):
+    """The rows of an array as lists, with `numpy.ma.masked` where something is masked."""
+    return [each if np.ndim(each) == 0 else listed(each) for each in values]
+
+
+NO_LISTS = {"ustatistic of a list", "answered of a cost", "features of teachers", "inputs of a student",
+            "rows of reports"}  # fmt: skip
+"""Those that ask something of an array that a list has not."""
+
+
+@pytest.mark.parametrize("name", sorted(set(TAKERS) - NO_LISTS))
+@pytest.mark.filterwarnings("ignore")
+def test_what_stands_for_a_masked_value_in_a_list_is_refused_in_one_line(name):
+    call, values = TAKERS[name]
+    with pytest.raises(ogive.OgiveError) as caught:
+        call(listed(masking(values, hidden=True)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_stands_for_a_masked_value_of_a_group_in_a_list_is_missing():
+    options = {"bounds": (0, 100), "missing": "drop", "adjacency": "add_or_remove", "trust": ogive.Clear}
+    for values in ([1, 2, np.ma.masked], np.ma.array([1, 2, 3], mask=[False, False, True])):
+        found = ogive.boxplot({"u": values, "v": [3.0, 4.0]}, **options)
+        assert [found[name].records for name in "uv"] == [2, 2]
+
+
 def test_a_function_that_takes_what_is_masked_for_values_is_seen():
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         refused(lambda values: np.asarray(values).sum(), NUMBERS)

@@ -86,15 +86,18 @@ class Forked:
     """A command beside the test that starts it, which waits for it or kills it.
 
     Args:
-        words: What follows `ogive`.
+        words: What follows the program's name.
         folder: Where it runs.
         log: A file to which all it prints is added; None for two of its own, which `communicate` reads.
+        program: "ogive" or "python".
     """
 
-    def __init__(self, words: Sequence[object], folder: Path, log: Path | None = None) -> None:
+    def __init__(
+        self, words: Sequence[object], folder: Path, log: Path | None = None, *, program: str = "ogive"
+    ) -> None:
         self.returncode: int | None = None
         self._printed = [] if log else [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115
-        asked = json.dumps(["ogive", [str(word) for word in words], str(folder), dict(os.environ)]).encode()
+        asked = json.dumps([program, [str(word) for word in words], str(folder), dict(os.environ)]).encode()
         with contextlib.ExitStack() as opened:
             nothing = opened.enter_context(Path(os.devnull).open("rb"))
             streams = [opened.enter_context(log.open("a"))] * 2 if log else self._printed

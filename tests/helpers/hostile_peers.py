@@ -1,9 +1,10 @@
 """Parties and coordinators of a study that lie, and what honest ones may lose to them.
 
 A liar answers through an honest agent and changes what it says before it signs it again; a two-faced coordinator tells
-parties different lists. `Bout` runs a study with them while processes end and begin again and messages are lost.
-`Bout.verdict` checks that every opened sum is exactly that of the vectors of those who are in it, that honest parties
-gave shares of one release under one list, and that nobody paid twice.
+parties different lists, or leads some of them into a second aggregation with other keys. `Bout` runs a study with them
+while processes end and begin again and messages are lost. `Bout.verdict` checks that every opened sum is exactly that
+of the vectors of those who are in it, that honest parties gave shares of one release under one list, and that nobody
+paid twice.
 """
 
 import hashlib
@@ -11,12 +12,22 @@ import random
 from dataclasses import replace
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from helpers.study import Trial, key_of
 from helpers.study_service import Proxy, Serving, running
 from helpers.waiting import until
 
-from ogive.crypto.aggregation import Round
-from ogive.crypto.aggregation.messages import SALT_BYTES, included_digest, write_confirmations, write_list
+from ogive.crypto.aggregation import AggregationParty, AggregationServer, Round
+from ogive.crypto.aggregation.messages import (
+    KEY_BYTES,
+    NONCE_BYTES,
+    SALT_BYTES,
+    Roster,
+    included_digest,
+    keys_digest,
+    write_confirmations,
+    write_list,
+)
 from ogive.crypto.aggregation.settings import PRIME, SHARE_BYTES
 from ogive.crypto.wire import HEADER_BYTES, SIGNATURE_BYTES, Reader, read_header, sign
 from ogive.errors import PeerError
@@ -198,6 +209,158 @@ class TwoFaced(Coordinator):
         return session.number, session.running.query, session.running.attempt
 
 
+class OtherKeys(Coordinator):
+    """A coordinator that shows some parties other public keys of one honest party, to read what is sent to it."""
+
+    def lie(self, seed, share, colluding):
+        self._seed, self._colluding, self.stories = seed, colluding, 0
+
+    def _ask(self, session, party):
+        question = super()._ask(session, party)
+        if question.stage is not Stage.SHARES:
+            return question
+        generator = random.Random(f"{self._seed} {session.number} {session.running.attempt}")
+        replaced, *deceived = generator.sample([each for each in session.asked if each != self._colluding], 3)
+        if party not in deceived:
+            return question
+        self.stories += 1
+        own = [X25519PrivateKey.generate().public_key().public_bytes_raw() for _ in range(2)]
+
+        def other_keys(body):
+            roster = Roster.from_bytes(body, session.server._settings)
+            signed = {read_header(each).sender: each for each in roster.signed}
+            body = body_of(signed[replaced])
+            body = body[:NONCE_BYTES] + b"".join(own) + body[NONCE_BYTES + 2 * KEY_BYTES :]
+            # it has no key of the party, so that it signs with its own
+            signed[replaced] = sign(read_header(signed[replaced]).message(body), self._key)
+            digests = [
+                keys_digest(signed[each]) if each == replaced else roster.digest_of(each) for each in roster.members
+            ]
+            return Roster.of(roster.members, digests, list(signed.values())).to_bytes()
+
+        return replace(question, message=changed(question.message, other_keys, self._key))
+
+
+class _Room:
+    """The second aggregation of a release: its server, its parties, and a second self of the one that colludes."""
+
+    def __init__(self, session, told, colluding, bodies, key):
+        settings = session.server._settings
+        self.told, self.stage = told, Stage.SHARES
+        self.server = AggregationServer(settings, key=key)
+        self.puppet = AggregationParty(
+            settings,
+            number=colluding,
+            key=key_of(colluding),
+            note=lambda token, value: None,
+            declared=(0,) * settings.totals,
+        )
+        self.colluding, self.length = colluding, settings.length
+        for party in sorted({*bodies, colluding}):  # those who are in the first room are as if they left
+            self.server.receive(self.puppet.advertise() if party == colluding else bodies[party])
+        self.waiting, self.questions = set(), {}
+        self.open()
+
+    def open(self):
+        """Go on to the next step, or stay where there are too few."""
+        try:
+            self.waiting = set(self.server.close_round()) & set(self.told)
+        except PeerError:
+            self.waiting = set()
+            return
+        self.questions = {}
+        if self.server._round is None:
+            return
+        self.stage = Stage(int(self.server._round))
+        message = self.server.message(self.colluding)
+        match self.stage:
+            case Stage.SHARES:
+                reply = self.puppet.share_keys(message)
+            case Stage.INPUT:
+                reply = self.puppet.mask(message, np.zeros(self.length, np.uint64))
+            case Stage.CONFIRM:
+                reply = self.puppet.confirm(message)
+            case _:
+                reply = self.puppet.unmask(message)
+        self.server.receive(reply)
+
+    def take(self, party, reply):
+        if not reply.refused:
+            self.server.receive(reply.body)
+        self.waiting.discard(party)
+        if not self.waiting:
+            self.open()
+
+
+class TwoRooms(Coordinator):
+    """A coordinator that leads some parties into a second aggregation, and the others into the first.
+
+    The party that colludes is in both, with other public keys in each. Either room goes as far as its parties go.
+    """
+
+    def lie(self, seed, share, colluding):
+        self._seed, self._colluding = seed, colluding
+        self._bodies, self.rooms, self.opened = {}, {}, []
+        self.stories = 0
+
+    def _where(self, session):
+        return session.number, session.running.query, session.running.attempt
+
+    def _room(self, session):
+        where = self._where(session)
+        if where not in self.rooms and session.stage is not Stage.KEYS:
+            bodies = self._bodies[where]
+            generator = random.Random(f"{self._seed} {where}")
+            honest = sorted(set(bodies) - {self._colluding})
+            told = generator.sample(honest, generator.choice((1, 2, 3, 3)))
+            self.rooms[where] = _Room(session, told, self._colluding, bodies, self._key)
+            self.stories += 1
+        return self.rooms.get(where)
+
+    def _take(self, session, party, body):
+        if session.stage is Stage.KEYS:
+            self._bodies.setdefault(self._where(session), {})[party] = body
+        super()._take(session, party, body)
+
+    def question(self, party):
+        with self._one:
+            found = super().question(party)
+            session = self._session
+            room = None if session is None else self._room(session)
+            if room is None or party not in room.told:
+                return found
+            session.answered.add(party)  # the first room does not wait for it
+            if party not in room.waiting:
+                return None
+            if party not in room.questions:
+                number, query, attempt = self._where(session)
+                message = room.server.message(party)
+                asked = Question(self.study.digest, party, number, query, attempt, room.stage, (), message)
+                room.questions[party] = asked.to_bytes(self._key)
+            return room.questions[party]
+
+    def _is_due(self, session):
+        """The first room waits for the second."""
+        room = self._room(session)
+        return super()._is_due(session) and not (room and room.waiting)
+
+    def longest_reply(self, party):
+        return 1 << 20
+
+    def receive(self, party, data):
+        with self._one:
+            reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
+            for where, room in self.rooms.items():
+                asked = room.questions.get(party)
+                if asked is None or reply.question != digest_of(asked) or party not in room.waiting:
+                    continue
+                room.take(party, reply)
+                if room.server._sum is not None and not room.waiting:
+                    self.opened.append((where, room.server.included, room.server.sum()))
+                return
+            super().receive(party, data)
+
+
 FAULTS = ("lost", "cut", "garbled", "twice", "late")
 
 
@@ -211,12 +374,26 @@ class Bout:
         seed: Of all that happens.
         lies: Of some parties, by number.
         two_faced: Share of the lists before the vectors that the coordinator garbles; 0 where it is honest.
+        face: Class of a two-faced coordinator.
         colluding: Number of the party that colludes with a two-faced coordinator.
         killed: Chance that a process ends before a message.
         lost: Chance of each message to be lost, cut, garbled, delivered twice, or late, in place of another.
     """
 
-    def __init__(self, folder, study, records, *, seed, lies=None, two_faced=0.0, colluding=0, killed=0.0, lost=0.0):
+    def __init__(
+        self,
+        folder,
+        study,
+        records,
+        *,
+        seed,
+        lies=None,
+        two_faced=0.0,
+        face=TwoFaced,
+        colluding=0,
+        killed=0.0,
+        lost=0.0,
+    ):
         self.random = random.Random(seed)
         self.trial = Trial(folder, study=study, records=records, seed=str(seed))
         self.liars = {
@@ -224,7 +401,7 @@ class Bout:
         }
         self.seed, self.two_faced, self.killed, self.lost = seed, two_faced, killed, lost
         self.unmasked = {}  # by release: each list under which an honest party gave shares away, and who did
-        self.colluding, self.stories = colluding, 0
+        self.face, self.colluding, self.stories = face, colluding, 0
         self.happened, self._late = set(), None
         self._begin()
 
@@ -260,7 +437,7 @@ class Bout:
     def _begin(self):
         coordinator = self.trial.begin()
         if self.two_faced:
-            coordinator.__class__ = TwoFaced
+            coordinator.__class__ = self.face
             coordinator.lie(self.seed, self.two_faced, self.colluding)
 
     def run(self, turns=20):
@@ -353,11 +530,23 @@ class Bout:
                 expected = self._sum(number, release, answers[:place], progress.members)
                 if not np.array_equal(answer.values.ravel(), expected):
                     found.append(f"{release.name}: sum {place + 1} is not that of the parties {progress.members}")
+            opened = {progress.members} if answers else set()
+            for (_, query, _), members, values in (each for each in self.opened_elsewhere() if each[0][0] == number):
+                opened.add(members)
+                honest = [member for member in members if member != self.colluding]  # who colludes adds nothing there
+                if not np.array_equal(values.view(np.int64), self._sum(number, release, answers[:query], honest)):
+                    found.append(f"{release.name}: a sum of the second room is not that of the parties {members}")
+            if len(opened) > 1:
+                found.append(f"{release.name}: sums of {len(opened)} sets of parties were opened")
         for number, site in self.trial.sites.items():
             asked = [plain_text(entry.question) for entry in site.account.history]
             if len(set(asked)) != len(asked) or len(asked) > len(study.releases):
                 found.append(f"party {number} paid twice")
         return found
+
+    def opened_elsewhere(self):
+        """Sums that a coordinator opened besides those of the study."""
+        return getattr(self.trial.coordinator, "opened", [])
 
     def _sum(self, number, release, before, members):
         """The vectors of some parties, made again and added up."""

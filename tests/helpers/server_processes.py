@@ -36,7 +36,11 @@ class Processes:
             "server", "study.toml", "--key", f"{number}.key", "--store", f"server-{number}", "--enrolled",
             f"server-{number}/enrolled", "--service", f"tls-{number}", "--port", self.ports[number], *connect,
         ]  # fmt: skip
-        self.running[number] = Forked(words, self.folder, self.folder / f"{number}.log")
+        self.running[number] = self.started(number, words)
+
+    def started(self, number, words):
+        """The process of a server; these words follow `ogive`."""
+        return Forked(words, self.folder, self.folder / f"{number}.log")
 
     def run(self, number, *words):
         """Python with these arguments as a server."""

@@ -87,11 +87,16 @@ def array_of(values: Any, dtype: Any = None) -> NDArray[Any]:
 
 
 def refuse_masked(values: Any) -> None:
-    """Refuse a masked array that hides something, or a list with such arrays or with what they show instead."""
+    """Refuse a masked array that hides something, or lists with such arrays or with what they show instead."""
     import numpy as np
 
-    parts = values if isinstance(values, list | tuple) else (values,)
-    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+    if isinstance(values, list | tuple):
+        # a list of plain numbers is looked through by their types, which are few
+        kinds = set(map(type, values))
+        if any(issubclass(kind, np.ma.MaskedArray | list | tuple) for kind in kinds):
+            for part in values:
+                refuse_masked(part)
+    elif isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError("an array has masked values, which are missing ones; leave them out, or replace them first")
 
 

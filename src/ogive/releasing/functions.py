@@ -229,15 +229,24 @@ def boxplot(
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
-    arrays = {
-        name: values if isinstance(values, np.ma.MaskedArray) else array_of(values) for name, values in groups.items()
-    }
+    arrays = {name: _array(values) for name, values in groups.items()}
     for name, values in arrays.items():
         if values.ndim != 1:
             raise DataError(f"group {quoted(name)} must be an array of one dimension")
     labels = [name for name, values in arrays.items() for _ in range(len(values))]
     joined = np.ma.concatenate if any(map(np.ma.is_masked, arrays.values())) else np.concatenate
     return {COLUMN: joined(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}
+
+
+def _array(values: Any) -> Any:
+    """A group as an array, masked where it is, or where a list has what shows in place of a masked value."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values
+    if isinstance(values, list | tuple) and any(each is np.ma.masked for each in values):
+        mask = [each is np.ma.masked for each in values]
+        plain = next((each for each in values if each is not np.ma.masked), 0.0)
+        return np.ma.array([plain if hidden else each for each, hidden in zip(values, mask, strict=True)], mask=mask)
+    return array_of(values)
 
 
 # --- Bounds of an array with unknown range
