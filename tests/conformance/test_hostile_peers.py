@@ -167,8 +167,8 @@ def over_https(folder, records, face, seed, faults=None):
 
 @pytest.mark.parametrize("face", FACES)
 def test_over_https_a_two_faced_coordinator_opens_one_sum_or_none(tmp_path, records, monkeypatch, caplog, face):
-    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
-    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.agent.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.agent.WAIT_SECONDS", 1.0)
     monkeypatch.setattr("ogive.study.https.mailbox.SLOW", 1 / 15)
     stories = elsewhere = 0
     for seed in range(size(12 * FACES[face], part=FACES[face])):

@@ -400,5 +400,5 @@ def about(
         statistic = grouped(statistic, by, None if groups is None else tuple(groups))
     if where is None:
         return statistic
-    subset: Statistic[Any] = SCHEMAS["ogive.groups/1"].room("subset").Subset(statistic, where)
+    subset: Statistic[Any] = SCHEMAS["ogive.groups/1"].room("statistic").Subset(statistic, where)
     return subset

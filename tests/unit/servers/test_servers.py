@@ -252,7 +252,7 @@ def hand_made(bins):
 
 def test_sums_that_might_wrap_are_refused_before_they_are_paid(tmp_path, monkeypatch):
     trust = Servers(table())
-    monkeypatch.setattr("ogive.trust.servers.modular.WIDE", 1 << 70)
+    monkeypatch.setattr("ogive.trust.modulus.WIDE", 1 << 70)
     monkeypatch.setattr("ogive.crypto.field.P", 1 << 10)
     monkeypatch.setattr("ogive.trust.servers.settings.P", 1 << 10)
     with ogive.Ledger.open(tmp_path / "books.db") as ledger:

@@ -315,7 +315,7 @@ def _read_contrast(row: Fields, result: GroupEstimates[Any]) -> Contrast:
         raise DataError(f"{row.what}: {plain(problem)}") from None
 
 
-# --- The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.contrast`)
+# --- The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.confidence`)
 
 
 @dataclass(frozen=True, repr=False)
