@@ -327,7 +327,7 @@ class UstatisticEstimate(Estimate):
         data = {name: getattr(self, name) for name in _FIELDS} | {
             "columns": list(self.columns),
             "value": self.value if self.defined else None,
-            "means": [dataclasses.asdict(mean) for mean in self.means],
+            "means": [{name: getattr(mean, name) for name in _PARTS} for mean in self.means],
             "limits": finite(self.limits),
             "bins": list(self.bins),
             "classes": None if self.classes is None else list(self.classes),
@@ -578,6 +578,7 @@ def _noise_words(estimate: UstatisticEstimate) -> str:
 METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = UstatisticEstimate.article
+_PARTS = ("kernel", "value", "randomization_error")  # of a mean
 _FIELDS = tuple(field.name for field in dataclasses.fields(UstatisticEstimate))[:14]  # before the provenance
 _NEEDED = (*_FIELDS, "sampling_is_a_bound", "standard_error", "total_error", "interval", "provenance")
 
@@ -614,7 +615,7 @@ def _error(known: Fields, name: str) -> float:
 
 
 def _mean(data: Any) -> KernelMean:
-    fits = isinstance(data, dict) and set(data) == {"kernel", "value", "randomization_error"}
+    fits = isinstance(data, dict) and set(data) == set(_PARTS)
     _need(fits, f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
     _need(is_text(data["kernel"]), f"the kernel of a mean of {_WHAT} must be a short text")
     mean = Fields(data, _WHAT)
