@@ -6,10 +6,12 @@ To choose by private votes is not covered by what their labels cost, so that vot
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import cycle
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -105,7 +107,6 @@ class LabelsPlan(BasePlan[LabelsPlanRow]):
 
     schema: ClassVar[str] = "ogive.labels_plan/1"
     kind: ClassVar[str] = "a plan of labels"
-    text_module = "planning"
 
     delta: float
     queries: int
@@ -113,6 +114,10 @@ class LabelsPlan(BasePlan[LabelsPlanRow]):
     classes: int
     known: bool
     rows: tuple[LabelsPlanRow, ...]
+
+    @property
+    def _page(self) -> ModuleType:
+        return sys.modules[__name__]
 
     @property
     def best_by_epsilon(self) -> tuple[LabelsPlanRow, ...]:

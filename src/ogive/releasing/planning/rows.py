@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from ogive.core.rooms import room
@@ -58,8 +58,8 @@ class BasePlan(ABC, Generic[RowT]):
     method. A row of `LabelsPlan` has a float epsilon at the delta of its plan, and integers that an aggregator is
     called with. One dataclass for both would have every field of the other optional.
 
-    A subclass is declared with `repr=False`. Beside its module lies `text_module`, with `table(plan)`, `short(plan)`, a
-    few words, `card(plan)`, what notebooks show, and `draw(plan, ax)`.
+    A subclass is declared with `repr=False`. Its `_page` is a module with `table(plan)`, `short(plan)`, a few words,
+    `card(plan)`, what notebooks show, and `draw(plan, ax)`, where it has no `plot` of its own.
     """
 
     schema: ClassVar[str]
@@ -68,23 +68,26 @@ class BasePlan(ABC, Generic[RowT]):
     kind: ClassVar[str]
     """Names it in errors, for example "a plan"."""
 
-    text_module: ClassVar[str] = "text"
-
     @property
     @abstractmethod
     def chosen(self) -> RowT:
         """The row to act on."""
 
+    @property
+    @abstractmethod
+    def _page(self) -> ModuleType:
+        """What people see of it."""
+
     def __str__(self) -> str:
-        return str(room(type(self), self.text_module).table(self))
+        return str(self._page.table(self))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {room(type(self), self.text_module).short(self)}>"
+        return f"<{type(self).__name__} {self._page.short(self)}>"
 
     def _repr_html_(self) -> str:
         from ogive.showing.view import as_html
 
-        return as_html(room(type(self), self.text_module).card(self))
+        return as_html(self._page.card(self))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a line for each method; returns matplotlib axes.
@@ -95,7 +98,7 @@ class BasePlan(ABC, Generic[RowT]):
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return room(type(self), self.text_module).draw(self, ax)
+        return self._page.draw(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""
@@ -387,6 +390,10 @@ class Plan(BasePlan[PlanRow]):
     def guessed(self) -> bool:
         """Whether the number of records would be private, so that `records` is a guess."""
         return self.unit.adjacency is Adjacency.ADD_OR_REMOVE
+
+    @property
+    def _page(self) -> ModuleType:
+        return room(type(self), "text")
 
     def plot(self, ax: Any = None, *, error: str | None = None) -> Any:
         """Draw an error against the privacy loss, one line for each method; returns matplotlib axes.
