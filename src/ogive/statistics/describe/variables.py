@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -116,6 +117,15 @@ class Number:
 
     def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         """What is asked of it between these bounds, by the names of its parts."""
+        return self._declared if bounds is self.bounds else self._asked(bounds)
+
+    @functools.cached_property
+    def _declared(self) -> dict[str, Asked[Any]]:
+        """What is asked between bounds that were declared, which are checked once."""
+        assert self.bounds is not None, "bounds are found"
+        return self._asked(self.bounds)
+
+    def _asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
         missing = self._missing(bounds)
@@ -128,8 +138,8 @@ class Number:
         return _with_known(
             self,
             {
-                "mean": Asked(Fraction(1, 3), mean.questions),
-                "quantiles": Asked(Fraction(2, 3), quartiles.questions),
+                "mean": Asked(Fraction(1, 3), mean.questions, once=True),
+                "quantiles": Asked(Fraction(2, 3), quartiles.questions, once=True),
             },
         )
 
@@ -208,7 +218,7 @@ class Share:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"proportion": Asked(Fraction(1), share.questions)})
+        return _with_known(self, {"proportion": Asked(Fraction(1), share.questions, once=True)})
 
 
 @dataclass(frozen=True)
@@ -249,7 +259,7 @@ class Categories:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"histogram": Asked(Fraction(1), histogram.questions)})
+        return _with_known(self, {"histogram": Asked(Fraction(1), histogram.questions, once=True)})
 
 
 @dataclass(frozen=True)
@@ -300,7 +310,7 @@ def _with_known(variable: Variable, asked: dict[str, Asked[Any]]) -> dict[str, A
         )
     known = Known(variable.column, variable.confidence_level)
     own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in asked.items()}
-    return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions)}
+    return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions, once=True)}
 
 
 def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -122,6 +123,7 @@ def _is_date(text: str) -> bool:
     return not text.isdecimal()
 
 
+@functools.lru_cache(maxsize=1024)
 def usual_step(width: Fraction, most: int = MOST_STEPS) -> Fraction:
     """The smallest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that divides a width into at most so many steps."""
     power = math.floor(math.log10(width / most)) - 1

@@ -136,7 +136,7 @@ def read_table(data: Any, known: Fields, size: int) -> Measured:
 
 def check_number_of_values(result: Measured, known: Fields, size: int = 2) -> None:
     """Refuse values that are not as many as were measured of so many places."""
-    needed = size + (result.form == "unary") if result.weights is None else len(result.weights.rows(1))
+    needed = size + (result.form == "unary") if result.weights is None else result.weights.sums
     if len(result.values) != needed:
         raise DataError(f"the measured values of {known.what} must be {needed}")
 
