@@ -165,6 +165,10 @@ class PrivacyUnit:
             raise ParameterError("a privacy unit has adjacency, person and `max_rows_per_person`") from None
 
 
+_SHORT_PART = 900
+"""Bits of a numerator and of a denominator whose fraction is surely from 1e-300 to 1e300, which is 2^996."""
+
+
 def check_row_choice(choice: object, person: str | None, *, default: str = BY_CONTENTS) -> str:
     """What rows of a person are chosen by, or the default."""
     if choice is None:
@@ -195,9 +199,11 @@ def exact(value: Rational, name: str) -> Fraction:
         if _MANY_DIGITS.search(value):
             raise ParameterError(f"`{name}` must be a number of at most 4300 digits, got {quoted(value)}; round it")
     try:
-        number = Fraction(value)
+        number = value if type(value) is Fraction else Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"`{name}` must be a number, got {quoted(value)}") from None
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= _SHORT_PART:
+        return number
     if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
         raise ParameterError(f"`{name}` must be of a size from 1e-300 to 1e300, got {quoted(value)}")
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > _LONGEST_PART:

@@ -288,9 +288,7 @@ def test_other_pairs_of_the_same_people_never_have_the_same_noise():
     )
 
     def context(absent):
-        return (
-            Pairs(TABLE, circuits="clear", absent=absent).resume(Adjacency.REPLACE, secret=bytes(32)).digest_of(asked)
-        )
+        return Pairs(TABLE, circuits="clear", absent=absent).resume(Adjacency.REPLACE, secret=bytes(32)).context(asked)
 
     assert context(0.3) == context(0.3)
     assert len({context(0.0), context(0.3), context(0.31)}) == 3

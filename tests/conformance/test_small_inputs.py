@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 import pyarrow.csv
 import pyarrow.parquet
@@ -21,7 +22,8 @@ import ogive
 from ogive import Adjacency, PureDP
 from ogive.cli import main
 from ogive.errors import OgiveError
-from ogive.statistics import Count, Histogram, Mean, Proportion, Subset
+from ogive.statistics import Count, Crosstab, Describe, Histogram, Mean, Proportion, Subset
+from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.kinds import read_estimate
 
 ROWS = range(120)
@@ -30,6 +32,7 @@ FILES = {
     "codes": ("s,v", [f"{(1, 0, -9)[n % 3]},1.0" for n in ROWS]),
     "persons": ("id,v", [f"{(f'P{n // 3}', f'P{n // 3} ', f' P{n // 3}')[n % 3]},{float(n)}" for n in ROWS]),
     "truths": ("flag,p", [f"{('TRUE', 'TRUE', 'FALSE')[n % 3]},{n / 120:.3f}" for n in ROWS]),
+    "two truths": ("flag,seen", [f"{('TRUE', 'TRUE', 'FALSE')[n % 3]},{('TRUE', 'FALSE')[n % 2]}" for n in ROWS]),
     "commas": ("id,cost", [f'{n},"{1 + n % 3},{300 + n}.90"' for n in ROWS]),
     "euro": ("id;hb;cost", [f"{n};14,{n % 10};{1 + n % 3}.{300 + n},90" for n in ROWS]),
     "sites": ("sex,v", [f"{'FMfM'[n % 4]},1.0" for n in ROWS]),
@@ -92,6 +95,21 @@ CASES = {
     "histogram of truth values": Case(
         "truths", Histogram("flag", values=(True, False)), 80, "histogram {} --column flag --values TRUE,FALSE"
     ),
+    "described truth values": Case(
+        "truths", Describe(("flag",), values={"flag": (True,)}), 2 / 3, "describe {} --values flag=TRUE --columns flag"
+    ),
+    "table of truth values": Case(
+        "two truths",
+        Crosstab("flag", "seen", rows=(True, False), columns=(True, False)),
+        40,
+        "crosstab {} --row flag --column seen --rows TRUE,FALSE --columns TRUE,FALSE",
+    ),
+    "padded description": Case(
+        "padded",
+        Describe(("age", "died", "sex"), bounds={"age": (0, 120)}, values={"died": ("Y",), "sex": ("F", "M")}),
+        0.5,
+        "describe {} --bounds age=0:120 --values died=Y sex=F,M --columns age died sex",
+    ),
     "commas between thousands": Case(
         "commas", Mean("cost", bounds=(0, 5000)), "'cost' holds text", "mean {} --column cost --bounds 0 5000"
     ),
@@ -138,8 +156,10 @@ FORMS = {
 
 
 def agrees(estimate, right):
-    """Whether it is the number that is right, or the first of its counts."""
-    found = estimate.value if hasattr(estimate, "value") else estimate.counts[0]
+    """Whether it is the number that is right, the first of its counts, or the one share of a description."""
+    if isinstance(estimate, DescribeEstimate):
+        (estimate,) = (parts["proportion"] for each in estimate if "proportion" in (parts := estimate.of(each.column)))
+    found = estimate.value if hasattr(estimate, "value") else np.ravel(estimate.counts)[0]
     return abs(found - right) <= 0.01 * right
 
 

@@ -227,7 +227,7 @@ def test_points_of_one_measurement_share_its_noise_and_are_sums_of_their_own(tmp
     started = trust.open(Adjacency.REPLACE, source=SOURCE(4))
     strategy = design_path(BINS, privacy=PureDP(5), adjacency=Adjacency.REPLACE)
     queries = [CurveQuery(WISH.binning(), strategy, points) for points in (None, (3,), (4,), (3, 4))]
-    assert len({started.digest_of(query) for query in queries}) == 1
+    assert len({started.context(query) for query in queries}) == 1
     opened = [started.answer(query).values for query in queries]
     assert [part.tolist() for part in opened[1:]] == [
         opened[0][[3]].tolist(),
@@ -339,11 +339,11 @@ def test_the_same_secret_gives_the_same_answer_and_another_party_another_context
     first = opening(tables, colluding=1)
     again = SecAgg(tables).resume(Adjacency.REPLACE, secret=first.secret)
     assert np.array_equal(first.answer(QUERY).values, again.answer(QUERY).values)
-    assert first.digest_of(QUERY) == again.digest_of(QUERY)
+    assert first.context(QUERY) == again.context(QUERY)
     moved = [tables[1], tables[0], tables[2]]
     fewer = SecAgg(tables, colluding=2).resume(Adjacency.REPLACE, secret=first.secret)
     for other in (SecAgg(moved).resume(Adjacency.REPLACE, secret=first.secret), fewer):
-        assert other.digest_of(QUERY) != first.digest_of(QUERY)
+        assert other.context(QUERY) != first.context(QUERY)
 
 
 def test_a_ledger_charges_once_and_a_question_asked_again_is_free():

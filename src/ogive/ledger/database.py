@@ -189,9 +189,7 @@ class Database:
             # a kept connection whose other end has gone without a word is noticed when it is used again
             arguments["tcp_user_timeout"] = _CONFIRMED_WITHIN
         try:
-            # a kept connection is tried first, since its server may have ended
-            pool: dict[str, Any] = {"pool_size": 1, "max_overflow": -1, "pool_pre_ping": True}
-            self._engine = create_engine(url, **pool, connect_args=arguments)
+            self._engine = create_engine(url, pool_size=1, max_overflow=-1, connect_args=arguments)
         except ModuleNotFoundError:
             raise LedgerError(
                 f"the {self.called} {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
@@ -286,8 +284,6 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state and changes nothing."""
         with self._connect(write=False) as connection:
-            if self.postgres:
-                self._check_isolation(connection, READING)
             yield connection
 
     @contextmanager
@@ -297,8 +293,6 @@ class Database:
         On SQLite no other transaction writes meanwhile. On PostgreSQL whoever reserves locks the data set's row.
         """
         with self._connect(write=True) as connection:
-            if self.postgres:
-                self._check_isolation(connection, WRITING)
             yield connection
 
     def _check_isolation(self, connection: Connection, wanted: str) -> None:
@@ -364,13 +358,16 @@ class Database:
         if self._lock is not None:
             self._lock.acquire()
         try:
-            with in_words(self.words, self.called), self._connected() as plain:
-                options: dict[str, Any] = {"ogive_begin": begin, "ogive_write": write}
+            with in_words(self.words, self.called):
                 if self.postgres:
-                    options |= {"isolation_level": WRITING if write else READING}
-                connection = plain.execution_options(**options)
-                with connection.begin():
-                    yield connection
+                    with self._begun(WRITING if write else READING) as connection:
+                        yield connection
+                        connection.commit()
+                    return
+                with self._connected() as plain:
+                    connection = plain.execution_options(ogive_begin=begin, ogive_write=write)
+                    with connection.begin():
+                        yield connection
         except LedgerError as problem:
             if self._tidy and DAMAGED in str(problem) and self.path is not None:
                 _take_away(self.path)
@@ -379,10 +376,30 @@ class Database:
             if self._lock is not None:
                 self._lock.release()
 
+    def _begun(self, level: str) -> Connection:
+        """A connection to PostgreSQL within a transaction of this level; a kept one whose server has ended is not used.
+
+        That its server has ended is found by the statement that compares the level, before anything is read or written.
+        """
+        try:
+            return self._compared(level)
+        except DBAPIError as problem:
+            if not problem.connection_invalidated:
+                raise
+        return self._compared(level)
+
+    def _compared(self, level: str) -> Connection:
+        connection = self._engine.connect().execution_options(isolation_level=level)
+        try:
+            self._check_isolation(connection, level)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def _connected(self) -> Connection:
-        """A connection; in memory, the only one."""
-        if self._open is None:
-            return self._engine.connect()
+        """A connection to SQLite; in memory, the only one."""
+        assert self._open is not None, "a file, or memory"
         _OPENED.here = self._open
         try:
             return _sqlite().connect()

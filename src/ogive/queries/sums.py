@@ -175,6 +175,11 @@ class Weights:
         if not self.count and not self.slope:
             raise ParameterError("measure the number of records, or the sum of their places")
 
+    @property
+    def sums(self) -> int:
+        """How many sums are measured."""
+        return bool(self.count) + bool(self.slope) + bool(self.square)
+
     def rows(self, last: int) -> Int64:
         """What a record at each place 0 to `last` adds to each sum that is measured, shape (sums, last + 1)."""
         places = np.arange(last + 1, dtype=np.int64)
@@ -258,7 +263,7 @@ class MomentsQuery(base.Described, base.LinearQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        return (Level(len(self.weights.rows(1)), self.law),)
+        return (Level(self.weights.sums, self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all sums together.
@@ -311,7 +316,7 @@ def design_moments(cells: Cells, weights: dict[str, Weights], privacy: Privacy, 
             raise ParameterError(PUBLIC_NUMBER)
         # large sums need no fractional bits for discrete noise to be as good as continuous noise
         bits = max(0, BITS - (l2_squared.bit_length() - 1) // 2)
-        integers, rows = len(chosen.rows(1)), unit.max_rows_per_person
+        integers, rows = chosen.sums, unit.max_rows_per_person
         law, used = counted_noise(grant, l1=l1, l2_squared=l2_squared, integers=integers, rows=rows, bits=bits)
         return MomentsQuery(cells, chosen, law, used)
 

@@ -261,14 +261,19 @@ class GroupedQuery(base.CuratorQuery):
         """
         if isinstance(self.groups, GroupBinning):
             base.check_missing(self.groups.values, unit.adjacency)
-        stays = [part.price(unit) for part in self.asked]
+        stays = self._prices(unit)
         joins: list[Loss] = []
         if unit.adjacency is Adjacency.REPLACE and not self.public_groups:
-            joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
+            joins = self._prices(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person))
         if len({type(loss) for loss in (*stays, *joins)}) > 1:
             stays, joins = list(map(as_concentrated, stays)), list(map(as_concentrated, joins))
         loss = in_several(_dearest(stays, 1), unit, len(self.asked))
         return larger_loss(loss, _dearest(joins, 2)) if joins else loss
+
+    def _prices(self, unit: PrivacyUnit) -> list[Loss]:
+        """The price of each part; one query that all parts are asked is priced once."""
+        prices = {key: part.price(unit) for key, part in {id(part): part for part in self.asked}.items()}
+        return [prices[id(part)] for part in self.asked]
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, groups, every part and adjacency; as secret as the data."""

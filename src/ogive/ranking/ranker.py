@@ -189,7 +189,7 @@ def private_descent(
     def answered(weights: Float64, step: int) -> Float64:
         query = descent.query(weights, step, law)
         if reservation is not None:
-            reservation.bind(step, opening.digest_of(query))
+            reservation.bind(step, opening.context(query))
         return query.gradient(opening.answer(query).values, records)
 
     weights = descent.run(answered)

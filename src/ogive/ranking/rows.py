@@ -149,10 +149,10 @@ class RowsOpening(Opening[Any]):
 
         Privacy: the loss of one step, however often it is opened.
         """
-        nodes = DerivedNodes(self.secret, self.digest_of(query))
+        nodes = DerivedNodes(self.secret, self.context(query))
         return Answer(query.answer(self._rows, nodes), (len(self._rows),))
 
-    def digest_of(self, query: Any) -> bytes:
+    def context(self, query: Any) -> bytes:
         """Digest of the rows and of the whole question."""
         return bytes(query.digest(self._rows, self._adjacency))
 

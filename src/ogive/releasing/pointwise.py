@@ -177,7 +177,7 @@ class PointwiseCurve:
                 raise
             raise DataError(f"{plain(path)} is not the state of a pointwise release, or is damaged") from None
         opening = trust.resume(adjacency, secret=secret)
-        if not hmac.compare_digest(mark, _mark(opening.digest_of(query), privacy, secret)):
+        if not hmac.compare_digest(mark, _mark(opening.context(query), privacy, secret)):
             raise ReleaseMismatchError(
                 f"{plain(path)} belongs to a release of other records, grid, strategy or price; open a new release "
                 "for these"
@@ -219,7 +219,7 @@ class PointwiseCurve:
             "adjacency": self.adjacency.value,
             "privacy": self.privacy.to_dict(),
             "secret": self._opening.secret.hex(),
-            "mark": _mark(self._opening.digest_of(self._query), self.privacy, self._opening.secret).hex(),
+            "mark": _mark(self._opening.context(self._query), self.privacy, self._opening.secret).hex(),
             "asked": self._asked,
         }
 

@@ -230,7 +230,7 @@ class _Paying:
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
         if self._payment.paying:
-            self.opening.digest_of(query)
+            self.opening.context(query)
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
@@ -239,7 +239,7 @@ class _Paying:
         self._chosen |= selected_grids(query)
         if warning is not None:
             self.warned = True
-            self.opening.digest_of(query)  # what is wrong with the records is said first, and alone
+            self.opening.context(query)  # what is wrong with the records is said first, and alone
             warnings.warn(warning, stacklevel=5)
         self.opening = self._payment.pay(loss, query, self.opening)
 
@@ -387,7 +387,7 @@ class Payment:
         """Make the spend durable before the noise of a measurement is drawn."""
         if self._account is None:
             return opening
-        context = opening.digest_of(query)  # reads the records: what is wrong with them is found before the spend
+        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
         charge = charge_for(self._privacy, loss, query, announced=self._announced, before=self._charged)
         self._charged = charge
         if self._reservation is None:
@@ -400,7 +400,7 @@ class Payment:
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
-                context = opening.digest_of(query)
+                context = opening.context(query)
         else:
             self._reservation.charge(charge)
         self._reservation.bind(self._bound, context)

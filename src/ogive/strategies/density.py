@@ -546,4 +546,5 @@ def kept_residual(residual: Float64, energies: Sequence[Float64]) -> Float64:
         joined = np.empty(2 * len(details))
         joined[::2], joined[1::2] = (means + details) / np.sqrt(2), (means - details) / np.sqrt(2)
         means = joined
-    return means[: len(residual)]
+    result: Float64 = means[: len(residual)]
+    return result

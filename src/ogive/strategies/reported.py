@@ -65,8 +65,9 @@ class _Reported(PlainStrategy, ABC):
 
     def measure(self, counts: Int64) -> Int64:
         """What reports without any noise would say, shape (M,)."""
-        counted = histogram(counts, self.size, terms=self.size, weight=1 << self.shift)
-        return np.asarray(self.inner.measure(counted) << self.shift)
+        inner = self.inner
+        counted = histogram(counts, inner.size, terms=inner.size, weight=1 << self.shift)
+        return np.asarray(inner.measure(counted) << self.shift)
 
     def loss(self, adjacency: Adjacency) -> Loss:
         """Loss of one owner's report.

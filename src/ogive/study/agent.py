@@ -93,13 +93,13 @@ class OwnPart(OwnOpening[LinearQuery]):
         super().__init__(secret)
         self.contribution = contribution
 
-    def digest_of(self, query: LinearQuery) -> bytes:
-        return self.contribution.digest_of(query)
+    def context(self, query: LinearQuery) -> bytes:
+        return self.contribution.context(query)
 
     def vector(self, query: LinearQuery) -> UInt64:
         """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
         key = derived_key(self.secret, HashDomain.STUDY_NOISE.encode())
-        return self.contribution.vector(query, key=key, context=self.digest_of(query))
+        return self.contribution.vector(query, key=key, context=self.context(query))
 
 
 def check_records(study: Study, number: int, records: object) -> None:

@@ -81,7 +81,7 @@ class Opening(ABC, Generic[QueryT]):
         """Answer a query that is served; the same query gets the same integers."""
 
     @abstractmethod
-    def digest_of(self, query: QueryT) -> bytes:
+    def context(self, query: QueryT) -> bytes:
         """Digest of all that fixes the noise of a measurement, for which the records are read."""
 
     def takes(self, query: QueryT) -> bool:

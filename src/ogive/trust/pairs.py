@@ -138,7 +138,7 @@ class PairsOpening(TableOpening[PairsQuery]):
         )
         return Answer(values, query.totals(rows, self._adjacency))
 
-    def digest_of(self, query: PairsQuery) -> bytes:
+    def context(self, query: PairsQuery) -> bytes:
         first, came = self._designs(query)
         query.check(came, first.degrees)
         return self._digest(query)

@@ -122,10 +122,10 @@ class CentralOpening(TableOpening[CuratorQuery]):
         Privacy: `query.price(unit)` once per measurement, however often it is opened.
         """
         sums = self._aggregate(query.aggregate)
-        nodes = DerivedNodes(self.secret, self.digest_of(query))
+        nodes = DerivedNodes(self.secret, self.context(query))
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
-    def digest_of(self, query: CuratorQuery) -> bytes:
+    def context(self, query: CuratorQuery) -> bytes:
         return query.digest(self._aggregate(query.aggregate), self._adjacency)
 
 
@@ -205,10 +205,10 @@ class _LocalOpening(TableOpening[ReportsQuery]):
         Privacy: `query.price(unit)` for every person, against everybody.
         """
         rows = self._aggregate(query.rows)
-        source = KeyedSource(derived_key(self.secret, b"ogive local\n" + self.digest_of(query)))
+        source = KeyedSource(derived_key(self.secret, b"ogive local\n" + self.context(query)))
         return Answer(query.collect(rows, source=source), query.totals(rows, self._adjacency))
 
-    def digest_of(self, query: ReportsQuery) -> bytes:
+    def context(self, query: ReportsQuery) -> bytes:
         return query.digest(self._aggregate(query.rows), self._adjacency)
 
 
@@ -302,7 +302,7 @@ class _CollectedOpening(Opening[ReportsQuery]):
             )
         return Answer(self._collection.sums, (counts.accepted,))
 
-    def digest_of(self, query: ReportsQuery) -> bytes:
+    def context(self, query: ReportsQuery) -> bytes:
         self._check(query)
         return self._collection.digest()
 

@@ -157,7 +157,7 @@ def test_a_curve_uploads_the_same_kind_whatever_is_asked_first(tmp_path):
 def test_the_kind_of_upload_is_part_of_what_fixes_the_noise():
     secret = bytes(32)
     contexts = {
-        upload: Servers({"age": np.arange(100)}, upload=upload).resume(REPLACE, secret=secret).digest_of(opened_at(5))
+        upload: Servers({"age": np.arange(100)}, upload=upload).resume(REPLACE, secret=secret).context(opened_at(5))
         for upload in ("auto", "keys", "tables")
     }
     assert contexts["auto"] == contexts["keys"] != contexts["tables"]

@@ -140,10 +140,12 @@ def merged_provenance(
 ) -> Provenance:
     """The provenance of a sum, or of a mixture with weights: the guarantee of its most expensive batch."""
     first = sources[0]
-    privacy, price = None, None
+    privacy: Privacy | None = None
+    price: Charge | None = None
     if first.private:
-        privacy = dearest([source.privacy for source in sources if source.privacy is not None])
-        assert not isinstance(privacy, GaussianDP)
+        granted = dearest([source.privacy for source in sources if source.privacy is not None])
+        assert not isinstance(granted, GaussianDP)
+        privacy = granted
         prices = [source.price for source in sources if source.price is not None]
         price = dearest(prices) if len({type(each) for each in prices}) == 1 else privacy
     assumptions = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)

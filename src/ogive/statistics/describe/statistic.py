@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict, cast
 
 from ogive.columns import LabelValue, Missing, Schema
 from ogive.columns.grids import Bound
@@ -332,7 +332,7 @@ class Describe:
         # where bounds are found first, questions of groups follow from them
         divided: Divided | None = None if any(map(self._finds, self.variables)) else {}
         check_served(self._ask(tried, divided), tried)
-        return (yield from self._ask(terms, divided))
+        return cast(DescribeEstimate, (yield from self._ask(terms, divided)))
 
     def _ask_found(self, by: str, terms: Terms) -> Procedure[DescribeEstimate]:
         """Find the groups, then ask everything of every variable of the records of those that were found."""
@@ -344,7 +344,8 @@ class Describe:
         )
         return dataclasses.replace(result, threshold=threshold or 1)
 
-    def _ask(self, terms: Terms, divided: Divided | None) -> Procedure[DescribeEstimate]:
+    def _ask(self, terms: Terms, divided: Divided | None) -> Procedure[DescribeEstimate | None]:
+        """Everything in its order; no result where records are imagined."""
         finding = [each for each in self.variables if isinstance(each, Number) and each.bounds is None]
         result: dict[str, BoundsEstimate] = {}
 
@@ -360,6 +361,8 @@ class Describe:
 
         rest = sum((self._rest(each) for each in self.variables), Fraction(0))
         *bounds, estimates = yield from ask_together([*map(find, finding), Weighted(rest, ask_all)], terms)
+        if terms.imagined:
+            return None
         return DescribeEstimate(
             variables=self.variables,
             by=self.by,

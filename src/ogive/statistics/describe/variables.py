@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,6 +115,15 @@ class Number:
 
     def questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Weighted[Any]]:
         """Its questions between these bounds, by the names of its parts."""
+        return self._declared if bounds is self.bounds else self._questions(bounds)
+
+    @functools.cached_property
+    def _declared(self) -> dict[str, Weighted[Any]]:
+        """The questions between bounds that were declared, which are checked once."""
+        assert self.bounds is not None, "bounds are found"
+        return self._questions(self.bounds)
+
+    def _questions(self, bounds: tuple[Bound, Bound]) -> dict[str, Weighted[Any]]:
         width = Lattice.of(bounds, None)
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
         missing = self._missing(bounds)
@@ -126,8 +136,8 @@ class Number:
         return _with_known(
             self,
             {
-                "mean": Weighted(Fraction(1, 3), mean.questions),
-                "quantiles": Weighted(Fraction(2, 3), quartiles.questions),
+                "mean": Weighted(Fraction(1, 3), mean.questions, once=True),
+                "quantiles": Weighted(Fraction(2, 3), quartiles.questions, once=True),
             },
         )
 
@@ -205,7 +215,7 @@ class Share:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"proportion": Weighted(Fraction(1), share.questions)})
+        return _with_known(self, {"proportion": Weighted(Fraction(1), share.questions, once=True)})
 
 
 @dataclass(frozen=True)
@@ -245,7 +255,7 @@ class Categories:
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return _with_known(self, {"histogram": Weighted(Fraction(1), histogram.questions)})
+        return _with_known(self, {"histogram": Weighted(Fraction(1), histogram.questions, once=True)})
 
 
 @dataclass(frozen=True)
@@ -296,7 +306,7 @@ def _with_known(variable: Variable, questions: dict[str, Weighted[Any]]) -> dict
         )
     known = Known(variable.column, variable.confidence_level)
     own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in questions.items()}
-    return {**own, KNOWN: Weighted(SHARE_OF_KNOWN, known.questions)}
+    return {**own, KNOWN: Weighted(SHARE_OF_KNOWN, known.questions, once=True)}
 
 
 def weighted(question: Weighted[Any], weight: Fraction) -> Weighted[Any]:

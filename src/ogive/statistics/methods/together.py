@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, cast
 
@@ -75,10 +75,22 @@ class Weighted(Generic[FoundT]):
     Fields:
         weight: Its share of the guarantee, in proportion to the other weights.
         ask: Starts it on terms.
+        once: Whether it asks one question, so that a rehearsal knows all of it before there is an answer.
     """
 
     weight: Fraction
     ask: Callable[[Terms], Procedure[FoundT]]
+    once: bool = False
+    _rehearsed: dict[tuple[Privacy, PrivacyUnit], Query] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def question(self, terms: Terms) -> Query:
+        """What it asks once, in a rehearsal, which comes to the same question again under the same guarantee."""
+        key = terms.privacy, terms.unit
+        if key not in self._rehearsed:
+            self._rehearsed[key] = next(self.ask(terms))
+        return self._rehearsed[key]
 
 
 def ask_together(procedures: Sequence[Weighted[Any]], terms: Terms) -> Procedure[list[Any]]:
@@ -91,9 +103,13 @@ def ask_together(procedures: Sequence[Weighted[Any]], terms: Terms) -> Procedure
     """
     if isinstance(terms.privacy, ApproxDP):
         terms = _of_one_type(procedures, terms)
-    results = []
+    results: list[Any] = []
     for each, mine in zip(procedures, _shared(procedures, terms), strict=True):
-        results.append((yield from each.ask(mine)))
+        if terms.imagined and each.once:
+            yield each.question(mine)
+            results.append(None)  # nobody reads what is estimated of imagined records
+        else:
+            results.append((yield from each.ask(mine)))
     return results
 
 

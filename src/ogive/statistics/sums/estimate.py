@@ -33,7 +33,7 @@ class NumberEstimate(Estimate):
     """
 
     indent: ClassVar[int | None] = 1
-    file_order: ClassVar[tuple[str, ...]] = ("column", "values", "lattice", "counts_rounding")
+    file_order: ClassVar[tuple[str, ...]] = ("column", "values", "negative", "lattice", "counts_rounding")
 
     what: ClassVar[str]
     """Name of the number, for example "mean"."""
@@ -231,11 +231,21 @@ class ProportionEstimate(_MembersEstimate):
     Fields:
         column, measured, missing, confidence_level, provenance: As of every number.
         values: The values that count as positive.
+        negative: The only other values, where these were named; None in files of versions that did not say.
     """
 
     schema: ClassVar[str] = "ogive.proportion/1"
     what: ClassVar[str] = "proportion"
     article: ClassVar[str] = "a proportion"
+
+    _: KW_ONLY
+    negative: tuple[LabelValue, ...] | None = stored(optional(VALUES), added=True, default=None)
+
+    @property
+    def subject(self) -> str:
+        """The column, the values, and those that alone may be beside them."""
+        others = "" if self.negative is None else f" (others: {listed(self.negative)})"
+        return super().subject + others
 
     @cached_property
     def reading(self) -> Reading:
@@ -359,13 +369,17 @@ class MeanEstimate(_LatticeEstimate):
         have taken from it; where squares were not measured, the largest that places from 0 to M can have with mean t.
         Records of one person may all be alike, which multiplies it by their number at most.
         """
-        records, squares = max(1.0, self.records), self._squares
-        place = ratio if squares is None else self.reading.ratio
+        if self._squares is not None:
+            return self._sampling_by_squares
+        return self.rows_of_one * max(1.0, self.records) * max(0.0, ratio * (self.lattice.steps - ratio))
+
+    @cached_property
+    def _sampling_by_squares(self) -> float:
+        assert self._squares is not None
+        result, error = self._squares
+        place = self.reading.ratio
         most = max(0.0, place * (self.lattice.steps - place))
-        if squares is None:
-            return self.rows_of_one * records * most
-        result, error = squares
-        return self.rows_of_one * records * min(most, max(0.0, most - result) + error)
+        return self.rows_of_one * max(1.0, self.records) * min(most, max(0.0, most - result) + error)
 
     @cached_property
     def records(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -143,6 +144,7 @@ def _is_date(text: str) -> bool:
     return not text.isdecimal()
 
 
+@functools.lru_cache(maxsize=1024)
 def usual_step(width: Fraction, most: int = MOST_STEPS) -> Fraction:
     """The smallest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that divides a width into at most so many steps."""
     power = math.floor(math.log10(width / most)) - 1
@@ -269,7 +271,7 @@ def read_table(data: Any, known: Fields, size: int) -> Measured:
 
 def check_number_of_values(result: Measured, known: Fields, size: int = 2) -> None:
     """Refuse values that are not as many as were measured of so many places."""
-    needed = size + (result.form == "unary") if result.weights is None else len(result.weights.rows(1))
+    needed = size + (result.form == "unary") if result.weights is None else result.weights.sums
     if len(result.values) != needed:
         raise DataError(f"the measured values of {known.what} must be {needed}")
 

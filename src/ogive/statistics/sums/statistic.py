@@ -181,7 +181,12 @@ class Proportion:
         column = self.membership
         measured = yield from ask_two_places(column, terms)
         return ProportionEstimate(
-            self.column, measured, missing=self.missing, confidence_level=self.confidence_level, values=column.values
+            self.column,
+            measured,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+            values=column.values,
+            negative=column.others,
         )
 
 

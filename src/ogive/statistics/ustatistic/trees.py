@@ -484,9 +484,9 @@ def auc_of_trees(
     bias = lost_bound(sizes, threshold) if pruned else 0.0
     value, share = result.pairs / sizes.pairs, result.discarded_pairs / sizes.pairs
     variance = max(0.0, result.least, result.variance) / sizes.pairs**2
-    a = threshold if bias else None
     nodes = result.recursed, result.discarded
-    return HierarchicalAuc(value, variance, math.sqrt(bias), share, *nodes, a, sizes, shared)
+    used = threshold if bias else None
+    return HierarchicalAuc(value, variance, math.sqrt(bias), share, *nodes, used, sizes, shared)
 
 
 def sizes_of(positive: ReportTree, negative: ReportTree, variant: str = "half", ties: str = "half") -> Sizes:

@@ -225,7 +225,7 @@ class OwnPairs(OwnOpening[PairsQuery]):
         self._record = record
         self._adjacency = adjacency
 
-    def digest_of(self, query: PairsQuery) -> bytes:
+    def context(self, query: PairsQuery) -> bytes:
         return query.digest(self._record.row, self._adjacency)
 
 

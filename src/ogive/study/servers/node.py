@@ -78,7 +78,7 @@ class OwnAnswers(OwnOpening[LinearQuery]):
         self._noise = noise
         self._servers = servers
 
-    def digest_of(self, query: LinearQuery) -> bytes:
+    def context(self, query: LinearQuery) -> bytes:
         """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
 
         The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise

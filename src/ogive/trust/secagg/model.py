@@ -178,7 +178,7 @@ class SecAggOpening(Opening[LinearQuery]):
         values = total.view(np.int64).reshape(shape_of(query))
         return Answer(values, totals or None, adding=len(included), honest=self._terms.honest)
 
-    def digest_of(self, query: LinearQuery) -> bytes:
+    def context(self, query: LinearQuery) -> bytes:
         """Digest of all that fixes the noise of a measurement, and of whose records are in it; nothing is opened."""
         included, context = self._collect(query)
         return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
@@ -189,7 +189,7 @@ class SecAggOpening(Opening[LinearQuery]):
         context = b""
         for number in staying:
             with self._naming(number):
-                context += self._parties[number].digest_of(query)
+                context += self._parties[number].context(query)
         if query not in self._waiting:
             session = self._session(query, staying, context)
             included = session.collect()

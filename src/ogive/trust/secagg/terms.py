@@ -172,7 +172,7 @@ class Contribution:
         """The party's numbers of records, which it commits to; opened where the adjacency makes them public."""
         return query.totals(self.sums(query.aggregate), Adjacency.REPLACE) or ()
 
-    def digest_of(self, query: LinearQuery) -> bytes:
+    def context(self, query: LinearQuery) -> bytes:
         result = hashlib.sha256(b"ogive secure aggregation 3\n")
         for value in (self._terms.parties, self._terms.honest, self._number):
             result.update(value.to_bytes(8, "big"))

@@ -228,7 +228,7 @@ class ServersOpening(Opening[ServedQuery]):
         )
         return f"Uploaded{owners} to {self._uploads.servers} servers: {sent}.{compared if self._compared else ''}"
 
-    def digest_of(self, query: ServedQuery) -> bytes:
+    def context(self, query: ServedQuery) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data."""
         self._check(query)
         result = hashlib.sha256(b"ogive servers 2\n")
