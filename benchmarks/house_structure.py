@@ -71,7 +71,7 @@ def imports_of(root: Path) -> list[Import]:
 
 
 def _names(tree: ast.AST, package: str, when: str) -> Iterator[tuple[str, int, str]]:
-    """Dotted name, line and time of each import below a node; the name's end may be no module."""
+    """Dotted name, line and time of each import below a node; the name's end may not be a module."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno, when) for alias in node.names)

@@ -93,7 +93,7 @@ def losses(rows: list[Row]) -> str:
 
 
 def missed(rows: list[Row]) -> str:
-    """Targets, how many were reached, and those that were not; what a control must miss is no target."""
+    """Targets, how many were reached, and those that were not; what a control must miss is not a target."""
     aimed = [row for row in rows if row["target"] is not None and not row["metric"].startswith("control:")]
     lines = (
         (row["work"], row["metric"], number(row["value"], row["unit"]), number(row["target"], row["unit"]))

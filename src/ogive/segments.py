@@ -53,7 +53,7 @@ def file_numbers(folder: Path) -> list[int]:
     names = {path.name for path in folder.glob(_FILES)}
     for name in names:
         if not _IS_NAME.fullmatch(name):
-            raise RefusalError(f"{plain(folder / name)} is no file of a store; move it elsewhere")
+            raise RefusalError(f"{plain(folder / name)} is not a file of a store; move it elsewhere")
     numbers = sorted(int(Path(name).stem) for name in names)
     if numbers != list(range(1, len(numbers) + 1)):
         raise RefusalError(f"the store {plain(folder)} lacks a file; put it back as it was last")
@@ -279,7 +279,7 @@ class Segments:
                 elif last and length <= FRONT:
                     break  # cut off before anything was stored in it; it is begun again
                 else:
-                    raise RefusalError(f"{plain(self._path(number))} is no file of a store")
+                    raise RefusalError(f"{plain(self._path(number))} is not a file of a store")
             if end < length:
                 self._cut(number, end)
             ends.append(end)
@@ -423,6 +423,6 @@ def stored(folder: Path) -> Iterator[bytes]:
                     for _, records in Segment(handle, path, length).commits(cut_off=last):
                         yield from records
                 elif not last or length > FRONT:
-                    raise RefusalError(f"{plain(path)} is no file of a store")
+                    raise RefusalError(f"{plain(path)} is not a file of a store")
         except OSError as problem:
             raise RefusalError(f"{plain(path)} cannot be read: {problem.strerror}") from None

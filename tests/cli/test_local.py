@@ -387,8 +387,8 @@ def test_other_peoples_files_are_refused_by_name(run, files, tmp_path):
             ("aggregate", files / "study.json", "--partial", state),
             f"{state}: this partial state is of another description",
         ),
-        (("aggregate", files / "0.csv"), "this is no description of a collection"),
-        (("show", files / "0.bin"), "this is no description of a collection"),
+        (("aggregate", files / "0.csv"), "this is not a description of a collection"),
+        (("show", files / "0.bin"), "this is not a description of a collection"),
     ]
     damaged = tmp_path / "damaged.state"
     damaged.write_bytes(state.read_bytes()[:-1])
@@ -709,11 +709,11 @@ def test_a_file_that_is_no_key_is_left_alone(run, files, tmp_path):
     key.write_text("a key of something else")
     status, _, err = run(*command)
     assert status == 2
-    assert f"{key} is no key of a partial state; move it away, or name another" in err
+    assert f"{key} is not a key of a partial state; move it away, or name another" in err
     assert key.read_text() == "a key of something else"
     key.unlink()
     os.mkfifo(key)
-    assert "is no key of a partial state" in run(*command)[2]
+    assert "is not a key of a partial state" in run(*command)[2]
     key.unlink()
     assert "would overwrite another file of this run" in run(*command, "-o", key)[2]
     assert not (tmp_path / "state").exists()

@@ -202,7 +202,7 @@ def test_the_only_data_set_of_a_ledger_needs_no_name(run, tmp_path):
         (("broken.json",), "broken.json: not JSON"),
         (("binary.json",), "binary.json: not JSON"),
         (("plain.json",), "its schema must be one of ogive.bounds/1"),
-        (("future.json",), "which is no release; a report takes releases"),
+        (("future.json",), "which is not a release; a report takes releases"),
         (("bare.json",), "was never released"),
         (("damaged.json",), "damaged.json: a curve lacks the field"),
         (("--ledger", "none.db"), "there is no ledger"),

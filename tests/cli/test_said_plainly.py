@@ -62,7 +62,7 @@ def test_a_release_is_compared_with_a_table_that_comes_with_the_package(said):
         (("report", "p.json"), "pate sanitize; ogive show p.json prints it"),
         (("report", "b.db"), "a ledger is reported by ogive report --ledger b.db"),
         (("show", "b.db"), "a ledger is shown by ogive ledger show b.db"),
-        (("show", "e.json"), "this is no file that ogive wrote: it names no schema"),
+        (("show", "e.json"), "this is not a file that ogive wrote: it names no schema"),
         (("show", "f.json"), "its schema is 'ogive.odd/1', which this version does not know"),
         (("ecdf", "people.csv", "--column", "age", *RELEASE, "--where", "age is"), "\"ward == 'A' and age >= 65\""),
         (

@@ -60,7 +60,7 @@ def folder(tmp_path, monkeypatch):
         ([*UPLOAD, "--token", "token", "--value", "1", "--file", "people.csv"], "name your record with --value"),
         ([*UPLOAD, "--token", "people.csv", "--value", "1"], "holds no tokens"),
         ([*UPLOAD, "--token", "absent", "--value", "1"], "the file of tokens absent cannot be read"),
-        ([*UPLOAD, "--token", "token", "--value", "nan"], "--value nan is no value"),
+        ([*UPLOAD, "--token", "token", "--value", "nan"], "--value nan is not a value"),
         ([*UPLOAD, "--token", "token", "--file", "people.csv"], "records: 2, tokens: 1"),
         ([*UPLOAD, "--token", "token", "--value", "1", "2"], "--value takes 65, or COLUMN=VALUE"),
         ([*UPLOAD, "--token", "token", "--value", "weight=1"], "'age'"),
@@ -194,7 +194,7 @@ def test_a_value_is_read_from_a_file(tmp_path):
     for said, words in (
         (b"", "no value in"),
         (b"1\n2\n", "COLUMN=VALUE"),
-        (b"nan", "is no value"),
+        (b"nan", "is not a value"),
         (b"\xff", "UTF-8"),
         (b"9" * 70_000, "more than"),
     ):

@@ -53,7 +53,7 @@ def folder(tmp_path, monkeypatch):
         (["study", "check", "absent.toml"], "No such file"),
         (["study", "check", "study.toml", "--approve"], "to approve a study, name your --records, your --key"),
         (["study", "check", "study.toml", "--records", "weights.csv"], "has no column 'age'"),
-        (["study", "check", "study.toml", "--key", "people.csv"], "is no key of a study"),
+        (["study", "check", "study.toml", "--key", "people.csv"], "is not a key of a study"),
         (["study", "status", "study.toml", "--state", "absent.db"], "there is no state absent.db"),
         (["study", "release", "study.toml", "age", "--state", "absent.db"], "there is no state absent.db"),
         (["study", "check", "study.toml", "--records", "words.csv"], "release age: column 'age' holds text"),

@@ -134,7 +134,7 @@ def written(message):
         ("`adjacency ADD_OR_REMOVE`, or `bins=1`", "--adjacency add_or_remove, or --bins 1"),
         ("give `kernel=measure_of(f, range=(0, 1))`", "give kernel=measure_of(f, range=(0, 1))"),
         ("as was said with `na_values=`", "as was said with --na"),
-        ("`a name` and `True` are no options", "a name and True are no options"),
+        ("`a name` and `True` are not options", "a name and True are not options"),
     ],
 )
 def test_marked_python_becomes_options(message, words):

@@ -120,7 +120,7 @@ def test_the_manual_has_no_rejected_words():
         "more than anybody can send",
         "give like= for a shape of your own",
         "teachers that were trained on other terms",
-        "values that are no probabilities",
+        "values that are not probabilities",
         "None keeps no books",
         "no more than the dearest one",
     ],

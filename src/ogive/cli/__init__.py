@@ -157,7 +157,7 @@ FLAGS, ALL = ("--help", "-h"), "--help-all"
 
 
 def help_flag(arguments: Sequence[str]) -> str | None:
-    """The flag that asks for help, or None; what follows -- is no option."""
+    """The flag that asks for help, or None; what follows -- is not an option."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if ALL in options:
         return ALL

@@ -521,7 +521,7 @@ FORMS = {
     ),
     "CategoriesOfEach": _several(
         _categories_of_each,
-        "All values of columns that are no numbers, public: a list for all columns, or COLUMN=A,B,C for some.",
+        "All values of columns that are not numbers, public: a list for all columns, or COLUMN=A,B,C for some.",
     ),
     "UstatisticMethod | ByHand": Form(_method, parts=_of_pairs),
 }

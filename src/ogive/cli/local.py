@@ -260,7 +260,7 @@ def _key(file: IO[Any], place: Path) -> bytes:
 
 def _no_key(place: Path) -> ParameterError:
     return ParameterError(
-        f"{plain(place)} is no key of a partial state; move it away, or name another file for the state"
+        f"{plain(place)} is not a key of a partial state; move it away, or name another file for the state"
     )
 
 
@@ -403,7 +403,7 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
 
     columns = description.domain.columns
     if number_column is not None:
-        # whatever is no number of a participant, a missing one too, is clipped to one of the ends, and refused below
+        # whatever is not a number of a participant, a missing one too, is clipped to one of the ends, and refused below
         numbers = Grid.linear(-1, description.participants, bins=1)
         columns = (*columns, Binning(number_column, numbers, missing="low"))
     read = RowValues(Domain(columns))

@@ -32,7 +32,7 @@ def check_outputs(
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
 
     Args:
-        data: The file that holds the records, if there is one; an address is no file that is written.
+        data: The file that holds the records, if there is one; an address is not a file that is written.
         outputs: What will be written.
         plot: The picture that will be drawn, if any.
         keep: Other files of this run, such as its ledger.
@@ -191,7 +191,7 @@ class ReadingOptions:
         return longer if self.asked else table
 
     def refuse(self) -> None:
-        """Refuse readings of what is no ROC curve."""
+        """Refuse readings of what is not a ROC curve."""
         if self.asked:
             raise ParameterError(f"{self._option} reads a ROC curve; leave it out here")
 

@@ -120,7 +120,7 @@ def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOption
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
     if schema is None:
-        raise DataError("this is no file that ogive wrote: it names no schema")
+        raise DataError("this is not a file that ogive wrote: it names no schema")
     if schema not in readers:
         raise DataError(f"its schema is {quoted(schema)}, which this version does not know")
     return readers[schema](data)
@@ -310,7 +310,7 @@ def _no_release(schema: str, path: Path) -> str:
     takes = "a report takes releases, as the other commands write them with -o, and costs from ogive pate sanitize"
     if schema in held:
         return f"this is {held[schema]}, which releases nothing; {takes}; ogive show {plain(path)} prints it"
-    return f"its schema is {quoted(schema)}, which is no release; {takes}"
+    return f"its schema is {quoted(schema)}, which is not a release; {takes}"
 
 
 def _account(books: Ledger, name: str | None) -> Account:

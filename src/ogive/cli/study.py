@@ -612,7 +612,7 @@ def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | Non
             with words_from.open(encoding="utf-8-sig") as opened:
                 text = opened.read(_LONGEST + 1)
         except (OSError, UnicodeDecodeError) as problem:
-            reason = getattr(problem, "strerror", None) or "it is no text in UTF-8"
+            reason = getattr(problem, "strerror", None) or "it is not text in UTF-8"
             raise ParameterError(f"the value in {plain(words_from)} cannot be read: {reason}") from None
         if len(text) > _LONGEST:
             raise ParameterError(f"{plain(words_from)} has more than the {_LONGEST} characters of a value")
@@ -642,7 +642,7 @@ def _value(word: str) -> float | str:
         return word
     if math.isnan(result):
         raise ParameterError(
-            "--value nan is no value; a table of --file may lack one, where the study says what it means"
+            "--value nan is not a value; a table of --file may lack one, where the study says what it means"
         )
     return result
 
@@ -682,7 +682,7 @@ def pair(
     record = own_record(value, value_from, file)
     read = read_study(study)
     if not isinstance(read, PeopleStudy):
-        raise ParameterError("this is no study of people who meet in pairs; its trust must be pairs")
+        raise ParameterError("this is not a study of people who meet in pairs; its trust must be pairs")
     if isinstance(record, list):
         columns = [each.column for each in Meeting.of(read).query.columns.columns]
         if len(columns) > 1:

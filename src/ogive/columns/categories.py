@@ -282,7 +282,7 @@ class OpenCategories:
             public) or "drop" (not counted; only where the number of records is private).
 
     Raises:
-        ParameterError: the column is no name, or missing values mean something else.
+        ParameterError: the column is not a name, or missing values mean something else.
     """
 
     column: str

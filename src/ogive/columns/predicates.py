@@ -186,7 +186,7 @@ def from_dict(data: Any, *, depth: int = 0) -> Predicate:
             return _among(data[kind], [_value(each, data[kind]) for each in data["in"]])
         if data.get("sign") in _SIGNS.values() and "value" in data:
             return Comparison(data[kind], data["sign"], _value(data["value"], data[kind]))
-    raise ParameterError(f"this is no condition on columns: {quoted(data)}")
+    raise ParameterError(f"this is not a condition on columns: {quoted(data)}")
 
 
 def _equal(column: Any, value: Any) -> Predicate:

@@ -277,7 +277,7 @@ def one_of(default: Word, *others: Word) -> Word:
 
 
 def python_only(default: ValueT) -> ValueT:
-    """A dataclass field that is no option of the command line.
+    """A dataclass field that is not an option of the command line.
 
     Example:
         >>> import dataclasses

@@ -442,7 +442,7 @@ def _encrypt(keys: GateKeys, numbers: Int32, blocks: Blocks, hashed: Blocks, hal
 
 # --- A simulation of many pairs in one process
 #
-# It is no protocol: one process sees every value and every label, and hands the evaluator the labels of
+# It is not a protocol: one process sees every value and every label, and hands the evaluator the labels of
 # its inputs where two parties would transfer them. All else is as between them: secrets and labels that are fresh for
 # every pair, keys that are fresh for every chunk of pairs, and an output that neither half of the permute bits tells.
 

@@ -4,7 +4,7 @@
     header  = magic 4 | version u8 | kind u8 | suite u16 | study 32 | session 16 | sender u32 | receiver u32
               | round u32 | sequence u64 | length of the body u64, little-endian
 
-The header is no proof of who sent it: protocols sign or authenticate header and body together. Whatever bytes arrive,
+The header does not prove who sent it: protocols sign or authenticate header and body together. Whatever bytes arrive,
 they are read or they raise PeerError.
 
 Source:
@@ -38,7 +38,7 @@ HEADER_BYTES = _LAYOUT.size
 
 
 def check_study(study: object) -> None:
-    """Refuse what is no digest of a study."""
+    """Refuse what is not a digest of a study."""
     if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
         raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
 

@@ -79,7 +79,7 @@ def in_words(place: str, called: str = "ledger") -> Iterator[None]:
 
     Args:
         place: Where it is.
-        called: What is kept there, if it is no ledger.
+        called: What is kept there, if it is not a ledger.
 
     Raises:
         ConflictError: the transaction may be tried again.

@@ -327,7 +327,7 @@ def _object(text: object, what: str) -> dict[str, Any]:
     if not _is_finite(result):
         raise damaged(f"{what} is not JSON")
     if not isinstance(result, dict):
-        raise damaged(f"{what} is no object of JSON")
+        raise damaged(f"{what} is not an object of JSON")
     if _deep(text, result):
         raise damaged(f"{what} nests too deeply")
     if "\\u" in text and not _writable(result):

@@ -178,7 +178,7 @@ class Description:
         named = data.get("schema") if isinstance(data, Mapping) else None
         if named != SCHEMA:
             got = f", got schema {quoted(named[:40])}" if isinstance(named, str) else ""
-            raise PeerError(f"this is no description of a collection: expected an object of schema {SCHEMA}{got}")
+            raise PeerError(f"this is not a description of a collection: expected an object of schema {SCHEMA}{got}")
         for name in _FIELDS:
             if name not in data:
                 raise PeerError(f"the description lacks the field {quoted(name)}")
@@ -215,9 +215,9 @@ class Description:
         try:
             data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
         except RecursionError:
-            raise PeerError("this is no description of a collection: it is nested too deeply") from None
-        except (ValueError, TypeError):  # of bytes that are no text, too
-            raise PeerError("this is no description of a collection: it is not JSON") from None
+            raise PeerError("this is not a description of a collection: it is nested too deeply") from None
+        except (ValueError, TypeError):  # of bytes that are not text, too
+            raise PeerError("this is not a description of a collection: it is not JSON") from None
         return Description.from_dict(data)
 
     @staticmethod

@@ -201,7 +201,7 @@ def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | Non
         return None
     try:
         return known.get(as_declared(value, known), other)
-    except TypeError:  # cannot be looked up, so it is no value of a column
+    except TypeError:  # cannot be looked up, so it is not a value of a column
         return None
 
 

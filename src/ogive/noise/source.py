@@ -387,7 +387,9 @@ class StoredNodes:
                             f"node {node} of level {level} was drawn from {quoted(law)}, now {label} was asked for"
                         )
                     if not isinstance(value, int):
-                        raise DataError(f"the noise of node {node} of level {level} is damaged: it is no whole number")
+                        raise DataError(
+                            f"the noise of node {node} of level {level} is damaged: it is not a whole number"
+                        )
                     stored[node] = value
         return stored
 

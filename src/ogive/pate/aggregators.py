@@ -346,7 +346,7 @@ Aggregator = LNMax | GNMax | ConfidentGNMax | InteractiveGNMax | LargestMargins
 
 
 def check_aggregator(aggregator: Any) -> None:
-    """Refuse what is no aggregator, such as its class or its name."""
+    """Refuse what is not an aggregator, such as its class or its name."""
     if not isinstance(aggregator, Aggregator):
         raise ParameterError(f"`aggregator` must be one such as GNMax(40), got {quoted(aggregator)}")
 

@@ -225,7 +225,7 @@ class GroupSums(_Cells):
 
 
 def check_groups(by: object, groups: object) -> None:
-    """Refuse what is no column with a list of its values."""
+    """Refuse what is not a column with a list of its values."""
     if not isinstance(by, str):
         raise ParameterError(f"`by` must be a column's name, got {quoted(by)}")
     if not isinstance(groups, tuple) or not all(isinstance(group, LabelValue) for group in groups):

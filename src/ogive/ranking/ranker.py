@@ -218,8 +218,8 @@ STEPS, REPORTED_STEPS = 20, 1
 
 REFUSED = {
     "pairs": "vectors of pairs of people would have at least as much noise as their reports under `trust=Local`",
-    "secagg": "a gradient over pairs is no sum of what parties compute alone",
-    "servers": "a gradient over pairs is no sum of what clients compute alone",
+    "secagg": "a gradient over pairs is not a sum of what parties compute alone",
+    "servers": "a gradient over pairs is not a sum of what clients compute alone",
 }
 """Why trust models do not learn, by their names."""
 
@@ -320,7 +320,7 @@ class PairwiseRanker:
 
         Raises:
             ParameterError: a parameter is out of range or missing.
-            DataError: features or labels are no numbers or of no class, or there are fewer than 2 or too many records.
+            DataError: features or labels are not numbers or of no class, or there are fewer than 2 or too many records.
             UnsupportedError: the trust model cannot compute gradients over pairs.
             BudgetError: the account has not enough left.
             LedgerError: the ledger cannot be used, or has another privacy unit.

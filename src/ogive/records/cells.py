@@ -517,7 +517,7 @@ def _check_unnamed(column: Label | Membership, words: MissingWords) -> None:
     for value in declared_values(column):
         if is_named(value, words):
             raise DataError(
-                f"{quoted(value)} means a missing value as was said with `na_values=`, so it is no value of column "
+                f"{quoted(value)} means a missing value as was said with `na_values=`, so it is not a value of column "
                 f"{quoted(column.column)}; such records are those with {where_missing(column.column)}"
             )
 
@@ -541,7 +541,7 @@ def _text_hint(source: Table, measured: TextColumns | None, binning: Binning, li
 def _check_values(
     source: Table, measured: TextColumns | None, arrow_type: Any, binning: Binning, listable: bool
 ) -> None:
-    """Refuse a column that does not hold what the grid's bounds are, or days of times that are no days of UTC."""
+    """Refuse a column that does not hold what the grid's bounds are, or days of times that are not days of UTC."""
     column, unit = binning.column, binning.grid.unit
     kind = kind_of(arrow_type)
     if kind == unit == "number":

@@ -137,7 +137,7 @@ class Table:
         return ""
 
     def wrong_line(self, column: str, unit: str) -> int | None:
-        """The line of the first cell of a column of text that is no value of a grid of that unit.
+        """The line of the first cell of a column of text that is not a value of a grid of that unit.
 
         None where the table has no lines, or no cell is wrong by itself.
         """
@@ -303,7 +303,7 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
 
 
 def _check_sequence(values: Any, column: str) -> None:
-    """Refuse what is no column."""
+    """Refuse what is not a column."""
     is_frame = is_of_loaded(values, "narwhals", "DataFrame")
     if isinstance(values, Mapping) or is_frame:
         names = names_shown([str(name) for name in (values.columns if is_frame else values)])

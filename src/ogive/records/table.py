@@ -174,7 +174,7 @@ class Records:
             named: What was given for each parameter, a name or several; None where it was left out.
 
         Raises:
-            ParameterError: a parameter was left out, or is no name.
+            ParameterError: a parameter was left out, or is not a name.
         """
         left_out = [
             parameter
@@ -339,7 +339,7 @@ class Records:
         bounded as that of `aggregate`.
 
         Raises:
-            UnsupportedError: the aggregate is no sum over records.
+            UnsupportedError: the aggregate is not a sum over records.
             DataError: as for `aggregate`, when it is reached.
         """
         if isinstance(aggregate, RowValues):

@@ -214,7 +214,7 @@ def ledger_file(place: str | Path) -> Path | None:
     """The file of a ledger that is kept in one.
 
     Raises:
-        ParameterError: place is no path or URL of a ledger.
+        ParameterError: place is not a path or URL of a ledger.
         LedgerError: the database's driver is missing.
     """
     return Database(place).path

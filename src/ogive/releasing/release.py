@@ -353,7 +353,7 @@ class Payment:
             "trust": trust.name,
         }
         if trust.options.terms is not None:
-            # what was released counting on fewer that collude is no answer to who counts on more
+            # what was released counting on fewer that collude is not an answer to who counts on more
             question["terms"] = written_fields(trust.options.terms)
         digest = trust.data_digest() if trust.digest_in_question or not account.has_fingerprint else None
         if digest is None:

@@ -55,7 +55,7 @@ class Verbs(ABC):
 
     @abstractmethod
     def _named(self, **named: Any) -> tuple[str, ...]:
-        """The columns that parameters name; refuses those that were left out or are no names."""
+        """The columns that parameters name; refuses those that were left out or are not names."""
 
     @overload
     def ecdf(

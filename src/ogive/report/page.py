@@ -369,7 +369,7 @@ def summarize(
 
     Returns:
         For each section of the page its release_id, schema and privacy as in the estimate's JSON; its title, its first
-        sentences, and a warning where noise made the release useless, else None. A published cost is no release and
+        sentences, and a warning where noise made the release useless, else None. A published cost is not a release and
         has no guarantee of its own, so that its release_id and privacy are None.
 
     Raises:

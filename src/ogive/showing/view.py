@@ -336,7 +336,7 @@ class View:
         return True
 
     def check_truth(self, truth: Any) -> None:
-        """Refuse to show what is no exact estimate of the same question beside this one."""
+        """Refuse to show what is not an exact estimate of the same question beside this one."""
         if type(truth) is not type(self.estimate) or truth.private or not self.alike(truth):
             raise ParameterError(f"the truth for {self.truth_for} must be {self.truth_words}")
 

@@ -289,7 +289,7 @@ class Estimate(Shown, ABC):
         """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
 
         Raises:
-            ParameterError, DataError: this is no estimate of this kind that this version can read.
+            ParameterError, DataError: this is not an estimate of this kind that this version can read.
         """
         with as_written():
             return cls._read(data)
@@ -303,7 +303,7 @@ class Estimate(Shown, ABC):
         """Read from JSON text, or from a file if given a Path. The text need not be trusted.
 
         Raises:
-            ParameterError, DataError: this is no estimate of this kind that this version can read.
+            ParameterError, DataError: this is not an estimate of this kind that this version can read.
         """
         return cls.from_dict(plain_json.parse(source))
 
@@ -341,7 +341,7 @@ class Statistic(Protocol[EstimateT]):
 
 
 def check_statistic(statistic: object) -> None:
-    """Refuse what is no statistic."""
+    """Refuse what is not a statistic."""
     if isinstance(statistic, type) or not hasattr(statistic, "questions"):
         raise ParameterError(
             f"`statistic` must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"

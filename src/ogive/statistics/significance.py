@@ -33,7 +33,7 @@ class HypothesisTest(Shown):
         expected: Its value under the null hypothesis.
         standard_error: Standard deviation of the statistic under the null hypothesis, with sampling and noise.
         p_value: Probability, under the null hypothesis, of a statistic at least as far from `expected`; NaN where there
-            is no statistic.
+            is not a statistic.
         alternative: "two-sided", or "greater" or "less" than expected.
         method: What the p-value counts, as a sentence.
         provenance: Of the estimate; None where it was not released.

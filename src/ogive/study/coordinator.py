@@ -107,7 +107,7 @@ class Collected:
         assert isinstance(statistic, Ecdf), "the study's file was checked for it"
         wrong = partial(_wrong, party)
         if not isinstance(curve, Curve) or curve.provenance is None:
-            raise wrong("is no released curve")
+            raise wrong("is not a released curve")
         origin = curve.provenance
         if curve.column != statistic.column or curve.grid != statistic.binning().grid:
             raise wrong("is of another column or of other thresholds")

@@ -126,7 +126,7 @@ def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Esti
 
 
 def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Estimate:
-    assert study.options is not None, "what was merged is no answer to a query"
+    assert study.options is not None, "what was merged is not an answer to a query"
     release = study.releases[number]
     where: Any = getattr(release.statistic, "where", None)
     estimate: Estimate = outcome.estimate

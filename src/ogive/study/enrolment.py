@@ -191,7 +191,7 @@ def load_key(path: str | Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ParameterError(f"{plain(path)} is no key of a study; ogive study keys makes one")
+        raise ParameterError(f"{plain(path)} is not a key of a study; ogive study keys makes one")
     return key
 
 
@@ -338,7 +338,7 @@ class Tokens:
         try:
             lines = read_bytes(path, _LARGEST_TOKENS, "the list of tokens").decode().replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
-            raise ParameterError(f"{plain(path)} is no list of tokens") from None
+            raise ParameterError(f"{plain(path)} is not a list of tokens") from None
         result = dict(line.split(" ", 1) for line in lines if line.count(" ") == 1)
         lacking = [party.name for party in study.parties if len(result.get(party.name, "")) != 2 * TOKEN_BYTES]
         if lacking:

@@ -202,7 +202,7 @@ def test_pairs_that_count_for_all_where_one_fails_break_the_sensitivity():
 
 
 NEAR = ("stop", "generator", "assertion", "warning", "text", "none", "object", "huge", "complex")
-"""Of these no release is made in `make test`: other errors, ends and results that are no numbers are like them."""
+"""Of these no release is made in `make test`: other errors, ends and results that are not numbers are like them."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Arrays from strangers: what is no plain array of numbers, or claims more than the file holds, is one line."""
+"""Arrays from strangers: what is not a plain array of numbers, or claims more than the file holds, is one line."""
 
 import gzip
 import io

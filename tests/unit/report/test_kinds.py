@@ -1,4 +1,4 @@
-"""The chapters of the estimates that are no curves: their numbers are the estimate's, their words fit the case."""
+"""The chapters of the estimates that are not curves: their numbers are the estimate's, their words fit the case."""
 
 import dataclasses
 import re

@@ -105,7 +105,7 @@ def test_damage_to_what_was_acknowledged_is_an_error_and_nothing_is_cut(tmp_path
         damaged = bytearray(content)
         damaged[place] ^= 0x40
         path.write_bytes(damaged)
-        with pytest.raises(RefusalError, match=r"damaged at byte|is no file of a store"):
+        with pytest.raises(RefusalError, match=r"damaged at byte|is not a file of a store"):
             read(tmp_path)
         assert path.read_bytes() == damaged
     path.write_bytes(content)
@@ -160,7 +160,7 @@ def test_a_missing_file_is_an_error(tmp_path):
 def test_a_file_with_another_name_is_an_error_and_stays(tmp_path, name):
     filled(tmp_path)
     (tmp_path / name).write_bytes(b"notes")
-    with pytest.raises(RefusalError, match=r"is no file of a store; move it elsewhere"):
+    with pytest.raises(RefusalError, match=r"is not a file of a store; move it elsewhere"):
         read(tmp_path)
     (tmp_path / name).unlink()
     assert read(tmp_path) == RECORDS

@@ -119,7 +119,7 @@ def test_a_name_that_could_pass_for_another_line_is_refused(name):
     for data in (merged, single):
         with pytest.raises(ParameterError, match="a batch's name must be"):
             Curve.from_json(json.dumps(data))
-        if name.strip() and name != "\ud800":  # half a character is no text of JSON's, whatever a schema says
+        if name.strip() and name != "\ud800":  # half a character is not text of JSON's, whatever a schema says
             assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
     for plain in ("Sønder Bjerge", "Köln, 2. Quartal", "एक", "می‌خواهم", "a+b/c (d)"):
         assert released(100, 1, batch=plain).batches[0].name == plain

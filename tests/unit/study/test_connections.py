@@ -371,7 +371,7 @@ def test_connections_that_cannot_be_accepted_fill_no_log(caplog):
         logger.warning("Unsupported upgrade request.")
         logger.warning("No supported WebSocket library detected. Please use something")
     lines = [record.getMessage() for record in caplog.records]
-    once = ["something that is no HTTP request was refused", "a request for another protocol was refused"]
+    once = ["something that is not an HTTP request was refused", "a request for another protocol was refused"]
     assert lines == ["too many files are open; new connections wait", "something else", *once, *["something else"] * 2]
     assert caplog.records[0].exc_info is None
 

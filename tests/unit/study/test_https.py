@@ -260,7 +260,7 @@ def test_of_the_unfinished_replies_of_a_party_one_is_kept(serving):
             each.sendall(b"x")
             assert each.recv(12) == b"HTTP/1.1 409"
         several[-1].sendall(b"x")
-        assert several[-1].recv(12) == b"HTTP/1.1 409"  # it came whole, and is no reply
+        assert several[-1].recv(12) == b"HTTP/1.1 409"  # it came whole, and is not a reply
         until(lambda: not service._arriving)
 
 

@@ -87,7 +87,7 @@ def judge_first(summary: Summary) -> tuple[Check, ...]:
               f"{where} {show(pairs[-1][1].cells[RIGHT])} against {show(pairs[-1][0].cells[RIGHT])}, "
               f"{show(pairs[-1][1].cells[ANSWERED])} and {show(pairs[-1][0].cells[ANSWERED])} answers",
               essential=False),
-        Check("beyond the paper, whose expected cost is no bound: jointly, which is one, it costs less",
+        Check("beyond the paper, whose expected cost is not a bound: jointly, which is one, it costs less",
               every([below(difference(b.cells[JOINT], b.cells[PAPER]), 0.0) for _, b in pairs]),
               f"{where} {_curve(rows[CONFIDENT], JOINT)}", essential=False),
         _filtered(summary),

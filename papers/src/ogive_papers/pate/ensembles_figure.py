@@ -38,7 +38,7 @@ ROOM = {EPSILON: 0.01, LOST: 0.001}
 
 
 def judge(summary: Summary) -> tuple[Check, ...]:
-    """Compare with Section 4.2 and Appendix A; what is found on simulated votes is no proof of what Glyph's do."""
+    """Compare with Section 4.2 and Appendix A; what is found on simulated votes is not a proof of what Glyph's do."""
     return (
         Check(
             f"{GLYPH}: accuracy of 4000 aggregated labels against epsilon, at the paper's numbers",

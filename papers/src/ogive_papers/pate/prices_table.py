@@ -128,7 +128,7 @@ def _confident(printed: PriceRow, row: Row) -> tuple[Check, ...]:
             essential=False,
         ),
         Check(
-            f"beyond the paper, whose expected cost is no bound: {printed.name} costs less by exact bounds",
+            f"beyond the paper, whose expected cost is not a bound: {printed.name} costs less by exact bounds",
             outcome_of(cells[EXACT].mean < result),
             f"fully exact {cells[EXACT].mean:.4f}, joint {cells[JOINT].mean:.4f}; these hold at the votes held only",
             essential=False,

@@ -85,7 +85,7 @@ def _formula(rows: dict[str, Row]) -> Check:
         )
         + "; with the true price the printed epsilons come to "
         + ", ".join(f"{_expected(name) + row.cells[RIGHT_PRICE].mean:.2f} ({name})" for name, row in rows.items())
-        + ", and rest on an expected cost, which is no bound",
+        + ", and rest on an expected cost, which is not a bound",
     )
 
 

@@ -177,7 +177,7 @@ def _read_digits(path: Path) -> Int64:
     except (ParameterError, DataError):
         labels = None
     if labels is None or labels.ndim != 1 or labels.dtype.kind not in "iu":
-        raise DataError(f"{plain(path)} is no file of MNIST; that has an array y_test")
+        raise DataError(f"{plain(path)} is not a file of MNIST; that has an array y_test")
     return labels.astype(np.int64)
 
 

@@ -58,8 +58,8 @@ def read(path: Path) -> Float64:
     """Read the column of weights of a table.
 
     Raises:
-        ParameterError: the file is no table with weights.
-        DataError: a weight is no number.
+        ParameterError: the file is not a table with weights.
+        DataError: a weight is not a number.
     """
     try:
         opener = gzip.open if path.suffix == ".gz" else open

@@ -52,7 +52,7 @@ def read(path: Path) -> Int64:
     """Count the pairs of ratings of a table.
 
     Raises:
-        DataError: the file is no table of ratings.
+        DataError: the file is not a table of ratings.
     """
     place = {str(level): number for number, level in enumerate(LEVELS)}
     counts = np.zeros((len(LEVELS), len(LEVELS)), dtype=np.int64)

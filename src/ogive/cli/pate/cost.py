@@ -52,7 +52,7 @@ def cost(
         delta: Chance left aside, far below one over the number of people.
         mode: independent is differential privacy, the same for all votes. All others are about the votes held:
             joint and exact are bounds, two_sided in both directions, realised is of the answers given, expected is the
-            paper's average, which is no bound. auto is exact where it is quick, else joint; independent for margins
+            paper's average, which is not a bound. auto is exact where it is quick, else joint; independent for margins
             and interactive.
         noise: continuous, discrete (integers on votes), or scaled (integers on votes times 2^16, as labels are
             made; for lnmax, which multiplies no votes, the same as discrete).

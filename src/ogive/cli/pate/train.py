@@ -117,7 +117,7 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
             )
     if 2 * sum(map(_writes_a_number, seen)) > len(seen):
         raise DataError(
-            f"column {quoted(name)} of {plain(path)} mixes numbers with text; leave out what is no number, or write "
+            f"column {quoted(name)} of {plain(path)} mixes numbers with text; leave out what is not a number, or write "
             "codes as words"
         )
     if not seen:

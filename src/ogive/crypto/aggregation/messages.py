@@ -279,7 +279,7 @@ class Mailbox:
 #     SHA-256        32 bytes, of all before
 #
 # A state holds secrets: private keys, seeds of masks and shares. It is stored where only its owner can read it,
-# before the answer that led to it is sent. The digest finds damage; it is no proof of who wrote the state.
+# before the answer that led to it is sent. The digest finds damage; it is not a proof of who wrote the state.
 
 MAGIC = b"ogive aggregation state1"
 _SIZE = 8
@@ -298,7 +298,7 @@ def read_state(data: bytes, role: str, settings: AggregationSettings, count: int
     """The fields of a state."""
     whose = f"stored state of the {role}"
     if not isinstance(data, bytes) or not data.startswith(MAGIC):
-        raise DataError(f"the {whose} is no state of this version")
+        raise DataError(f"the {whose} is not a state of this version")
     body, written = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
     if hashlib.sha256(body).digest() != written:
         raise DataError(f"the {whose} is damaged: its digest is another")

@@ -175,7 +175,7 @@ class AggregationServer:
         """Go on without those who have not answered: whom to send a `message` to; nobody after the last round.
 
         Raises:
-            PeerError: too few have answered, so that there will be no sum; nothing has changed, so one may wait.
+            PeerError: too few have answered, so that there will not be a sum; nothing has changed, so one may wait.
         """
         if self._round is None:
             raise PeerError("the aggregation is over")

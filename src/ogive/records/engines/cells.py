@@ -439,7 +439,7 @@ def _written(column: Any, kind: Any) -> Any:
             ibis.null("string"), function("format", "string", kind, returns="string")("%s", column)
         )
     else:
-        text = column.cast("string") + ""  # of an enumeration, which is no text but the end of one
+        text = column.cast("string") + ""  # of an enumeration, which is not text but the end of one
     return (text.length().cast("string") + ":" + text).fill_null("n")
 
 

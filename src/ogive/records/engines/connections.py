@@ -484,7 +484,7 @@ def is_locked(address: Address | SparkAddress, expression: Any) -> bool:
     """Whether nobody can write to a table while it is open.
 
     Nobody writes to a file of DuckDB that another process has open. A view in it may read other files, though, and a
-    name that is no table of its may be that of another file.
+    name that is not a table of its may be that of another file.
     """
     if address.engine != "duckdb" or address.parquet is not None:
         return False
@@ -557,9 +557,9 @@ def _connect_duckdb(ibis: Any, address: Address) -> Any:
                 raise DataError(f"{plain(path)} cannot be read while another process has it open for writing") from None
             if path.suffix.lower() in (".parquet", ".pq"):
                 raise DataError(
-                    f"{plain(path)} is no database of DuckDB; the address of Parquet files must be like {FILES}"
+                    f"{plain(path)} is not a database of DuckDB; the address of Parquet files must be like {FILES}"
                 ) from None
-            raise DataError(f"{plain(path)} is no database of DuckDB, or is damaged or cut short") from None
+            raise DataError(f"{plain(path)} is not a database of DuckDB, or is damaged or cut short") from None
 
 
 _NOBODY = "lets nobody in by that name and password"
@@ -572,7 +572,7 @@ _CLOSED = (
     ("SSL was required", "does not take the encryption that the address asks for"),
     ("certificate verify failed", "has no certificate that the address takes"),
     ("too many clients", "has too many connections; try again later"),
-    ("FATAL:  database", "is no database of that server"),
+    ("FATAL:  database", "is not a database of that server"),
     ("Connection refused", _UNREACHED),
     ("timeout expired", _UNREACHED),
     ("could not translate host name", _UNREACHED),

@@ -78,7 +78,7 @@ class EngineTable(Table):
 
         The engine hashes every row with 64 bits of its own and adds them up, in one pass, so the digest does not depend
         on the order of rows. A change by accident is missed in one case of 2^64. Whoever writes to the table may find
-        another one of the same digest: it is no commitment to the rows.
+        another one of the same digest: it is not a commitment to the rows.
         """
         if self._whole is not None:
             return self._whole.digest()

@@ -262,7 +262,7 @@ class Boxplots(Estimate):
             both were made by one method: those of "five_numbers" are the ends of the records.
 
         Raises:
-            ParameterError: these are no boxes, or boxes of another grid or other groups.
+            ParameterError: these are not boxes, or boxes of another grid or other groups.
         """
         if not isinstance(truth, Boxplots):
             raise ParameterError(f"boxes compare with other boxes, such as exact ones, got {type(truth).__name__}")

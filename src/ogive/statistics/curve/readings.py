@@ -229,7 +229,9 @@ class CurveMoments:
         powers = np.concatenate(([1.0], self.scaled[:order]))
         reach = abs(self.middle) + self.half
         if reach and order * math.log10(reach) > _LARGEST:
-            raise ParameterError(f"moment {order} of values up to {reach:.3g} is no number any more; use larger units")
+            raise ParameterError(
+                f"moment {order} of values up to {reach:.3g} is not a number any more; use larger units"
+            )
         terms = (math.comb(order, i) * self.middle ** (order - i) * self.half**i * powers[i] for i in range(order + 1))
         return float(sum(terms))
 
@@ -254,7 +256,9 @@ def moments(curve: CurveBase, order: int) -> CurveMoments:
     step = 0.5 if grid.kind == "integers" else 0.0
     middle, half = grid.low / 2 + grid.high / 2, grid.high / 2 - grid.low / 2 + step
     if half and 2 * math.log10(half) > _LARGEST:
-        raise ParameterError(f"between bounds {2 * half:.3g} apart a variance is no number any more; use larger units")
+        raise ParameterError(
+            f"between bounds {2 * half:.3g} apart a variance is not a number any more; use larger units"
+        )
     result = _from_coefficients(curve, order)
     if result is None:
         places = (((lower_ends(grid) + grid.thresholds) / 2) - middle) / (half or 1.0)

@@ -167,7 +167,7 @@ class HistogramEstimateView(View):
         )
 
     def check_truth(self, truth: Any) -> None:
-        """Refuse what is no exact histogram of the same categories; of those that were found it may have more."""
+        """Refuse what is not an exact histogram of the same categories; of those that were found it may have more."""
         super().check_truth(truth)
         self.estimate.exact_counts(truth)
 

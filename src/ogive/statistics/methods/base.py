@@ -43,7 +43,7 @@ from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 # empty stretches, and all records in a thousandth of the bounds, also close to one end. `auto` takes no method that
 # fails on any of them.
 #
-# Places are fractions of the axis of the bins' numbers. Those of the harder shapes are no simple fractions, so that no
+# Places are fractions of the axis of the bins' numbers. Those of the harder shapes are not simple fractions, so that no
 # shape suits the borders of a certain grid or of a certain number of groups; two lie at the ends, where columns often
 # do.
 

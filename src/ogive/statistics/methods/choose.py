@@ -369,7 +369,7 @@ def plain_smoothing(method: Method, smooth: Smooth) -> Smooth:
 
 
 def check_expected(records: Any) -> None:
-    """Refuse a guess of the number of records that is no number of records."""
+    """Refuse a guess of the number of records that is not a number of records."""
     if records is None:
         return
     whole(records, "expected_records", 1, MOST_EXPECTED)

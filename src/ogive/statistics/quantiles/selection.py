@@ -349,7 +349,7 @@ def selection(binning: Binning, quantiles: int, ask: Ask, *, guess: int | None, 
         return None
     try:
         next(ask("exponential", _quiet(terms)))
-    except OgiveError:  # a probability that is no short fraction in decimals
+    except OgiveError:  # a probability that is not a short fraction in decimals
         return "joint"
     return "exponential"
 

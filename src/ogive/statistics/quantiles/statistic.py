@@ -272,7 +272,7 @@ class Quantiles:
         names: tuple[MethodName | Literal["bisection"], ...] = (*METHODS, "bisection")
         named: dict[str, Quantiles] = {name: dataclasses.replace(self, method=name) for name in names}
         if len(self.probabilities) <= _FEW or self.method == "exponential":
-            with suppress(ParameterError):  # of a probability that is no short fraction
+            with suppress(ParameterError):  # of a probability that is not a short fraction
                 named["exponential"] = dataclasses.replace(self, method="exponential")
         if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint" or self.may_select:
             with suppress(ParameterError):

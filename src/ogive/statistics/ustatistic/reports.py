@@ -160,7 +160,7 @@ def by_oracle(task: MeanTask, name: str) -> MeanMethod:
     most = MOST_SYMBOLS
     if task.tuples == "classes":
         if not classes or len(measure.kernels) != 1:
-            raise ParameterError(f"{measure.name} is no volume under one ROC surface of public classes")
+            raise ParameterError(f"{measure.name} is not a volume under one ROC surface of public classes")
         if task.rounding != "simple":
             raise ParameterError(f"{measure.name} jumps from 0 to 1, so leave out `rounding='randomized'`")
         if task.matrix != "average":

@@ -271,7 +271,7 @@ def check_bits(bits: Any) -> int:
 
 
 def check_size(size: Any) -> None:
-    """Refuse a size that is no number of bins, or more than `MAX_SIZE`."""
+    """Refuse a size that is not a number of bins, or more than `MAX_SIZE`."""
     whole(size, "size", 1)
     if size > MAX_SIZE:
         raise ParameterError(

@@ -322,7 +322,7 @@ class OneLine(logging.Filter):
 
     _TEXTS: ClassVar[dict[str, str | None]] = {
         "socket.accept() out of system resource": "too many files are open; new connections wait",
-        "Invalid HTTP request received": "something that is no HTTP request was refused",
+        "Invalid HTTP request received": "something that is not an HTTP request was refused",
         "Unsupported upgrade request": "a request for another protocol was refused",
         "No supported WebSocket library detected": None,
     }

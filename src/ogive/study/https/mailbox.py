@@ -67,7 +67,7 @@ class Mailbox:
         return result if status == 200 else None
 
     def leave(self, reply: bytes) -> bool:
-        """Leave the party's reply; False if it is no reply to what the party is asked now."""
+        """Leave the party's reply; False if it is not a reply to what the party is asked now."""
         status, _ = self._post("reply", reply, {})
         return status not in (409, 413)
 

@@ -99,7 +99,7 @@ class ReleasedFile:
             LOG.warning("%s is not shown: it holds no estimate (%s)", plain(self._path), plain(problem)[:200])
             return
         if estimate.provenance is None or estimate.provenance.trust != "local":
-            LOG.warning("%s is not shown: it is no estimate of local reports", plain(self._path))
+            LOG.warning("%s is not shown: it is not an estimate of local reports", plain(self._path))
             return
         self._result, self._released = result, Released.of(result)
 

@@ -69,13 +69,13 @@ async def open_channel(url: str, study: PairsStudy, context: ssl.SSLContext | No
             await open_websocket(url, ssl=context, max_size=largest_frame(study), compression=None, proxy=None)
         )
     except InvalidURI:
-        raise ParameterError(f"{plain(url)} is no address of a service") from None
+        raise ParameterError(f"{plain(url)} is not an address of a service") from None
     except ssl.SSLCertVerificationError as problem:
         raise PeerError(f"the service's certificate is not valid ({plain(problem.verify_message)})") from None
     except InvalidHandshake as problem:
         status = getattr(getattr(problem, "response", None), "status_code", _SERVER_ERROR)
         if status < _SERVER_ERROR:
-            raise PeerError(f"what answers at this address is no service of pairs: it says {status}") from None
+            raise PeerError(f"what answers at this address is not a service of pairs: it says {status}") from None
         raise ConnectionError(str(problem)) from None
     except (OSError, TimeoutError) as problem:
         raise ConnectionError(str(problem)) from None
@@ -115,7 +115,7 @@ class _Served:
         if result["type"] != "websocket.receive":
             return None
         frame: bytes | None = result.get("bytes")
-        return b"" if frame is None else frame  # a text is no frame
+        return b"" if frame is None else frame  # a text is not a frame
 
     async def send(self, frame: bytes) -> None:
         try:

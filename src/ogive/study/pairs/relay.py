@@ -3,7 +3,7 @@
 It reads headers and nothing else: who sends, who receives and how long it is; all bodies are sealed but for openings,
 which are public. It keeps the order of messages from one to another. It can withhold messages and see who is there; it
 cannot read, change, repeat or make any. What does not fit in a receiver's queue is dropped, and costs the pair that it
-belonged to; who sends what is no message from them is hung up on. Who connects again is let back in, and an earlier
+belonged to; who sends what is not a message from them is hung up on. Who connects again is let back in, and an earlier
 connection of theirs, which may be half dead, ends.
 """
 
@@ -265,7 +265,7 @@ class Relay:
         while (frame := await channel.receive()) is not None:
             kind, message = unpack(frame, longest=self.study.longest)
             if kind is not Frame.MESSAGE:
-                raise PeerError(f"number {number} sent what is no message")
+                raise PeerError(f"number {number} sent what is not a message")
             self._forward(number, message)
 
     def _left(self, number: int, line: _Line) -> None:
@@ -276,7 +276,7 @@ class Relay:
     def _forward(self, number: int, message: bytes) -> None:
         header = read_header(message)
         if header.sender != number:
-            raise PeerError(f"number {number} sent what is no message from it")
+            raise PeerError(f"number {number} sent what is not a message from it")
         line = self._aggregator if header.receiver == AGGREGATOR else self._lines.get(header.receiver)
         if line is not None:
             most = MOST_FROM_AGGREGATOR if number == AGGREGATOR else MOST_FROM_ONE
@@ -294,7 +294,7 @@ Connect = Callable[[], Awaitable[Channel]]
 
 Raises:
     ConnectionError: nothing answers; it may later.
-    PeerError: what answers is no relay.
+    PeerError: what answers is not a relay.
 """
 
 LONGEST_PAUSE = 5.0
@@ -315,7 +315,7 @@ async def take_part(person: Person, connect: Connect, *, seconds: float) -> bool
         Whether the study is over.
 
     Raises:
-        PeerError: what answers is no relay, or does not know the person's key.
+        PeerError: what answers is not a relay, or does not know the person's key.
     """
     pause = _PAUSE
     try:

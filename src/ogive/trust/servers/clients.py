@@ -495,7 +495,7 @@ class Gathered:
 
 def read_names(data: bytes) -> Names:
     if len(data) % HASH_BYTES:
-        raise PeerError("a list of clients is no whole number of names")
+        raise PeerError("a list of clients is not a whole number of names")
     names = np.frombuffer(data, f"S{HASH_BYTES}")
     if names.size and not (names[:-1] < names[1:]).all():
         raise PeerError("a list of clients is not in increasing order")

@@ -362,7 +362,7 @@ def opened_answer(
     values = signed(total, modulus)
     totals: tuple[int, ...] | None = tuple(values[measured:].tolist()) or None
     if any(not 0 <= each <= MOST_RECORDS for each in totals or ()):
-        raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
+        raise DataError("the uploads add up to no number of records; somebody uploaded what is not a sum of records")
     if totals is None and query.totals(nothing, adjacency) is not None:
         totals = (clients,)
     return Answer(values[:measured].reshape(shape), totals, adding=len(result), honest=collected.uploads.honest)

@@ -318,9 +318,9 @@ def test_what_answers_and_is_no_relay_is_refused():
 
 def test_an_address_that_is_none_or_of_something_else_is_refused():
     async def work(port, _):
-        with pytest.raises(ParameterError, match="is no address"):
+        with pytest.raises(ParameterError, match="is not an address"):
             await open_channel("pairs", STUDY)
-        with pytest.raises(PeerError, match="is no service of pairs: it says 403"):
+        with pytest.raises(PeerError, match="is not a service of pairs: it says 403"):
             await open_channel(f"ws://{HOST}:{port}/other", STUDY)
         other = study_of(STUDY.design.pairs[::-1], 4)
         with pytest.raises(PeerError, match="does not know this key as that of number 1"):

@@ -174,7 +174,7 @@ def test_all_small_instances(classes, teachers, sigma):
 
 
 def test_a_sum_of_both_parts_is_above_and_the_expected_cost_is_sometimes_below():
-    """The paper's expected cost is no bound: some instance exceeds it."""
+    """The paper's expected cost is not a bound: some instance exceeds it."""
     orders, exceeded = np.array([2.0, 8, 20]), 0
     for sigma, sigma_1, threshold in ((1, 1.5, 5), (0.7, 2.5, 6), (2, 1, 4)):
         votes = np.array(list(laws.histograms(3, 6)))

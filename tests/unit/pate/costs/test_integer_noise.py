@@ -178,7 +178,7 @@ def test_tails_of_a_check_move_no_further(sigma_1, threshold):
     refuse, passes = laws.integer_tails(reached.astype(int) - 1, sigma_1 / unit)
     moved = np.abs(found[:2] - [passes, refuse])
     assert np.all(moved <= found[2:] + 1e-12)
-    # and it is no loose bound
+    # and it is not a loose bound
     assert (moved / found[2:]).max() > 0.2
     # nothing moves with continuous noise
     assert not tails_of_check(heights, threshold, sigma_1, unit=0.0)[2:].any()

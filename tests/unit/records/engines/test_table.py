@@ -198,7 +198,7 @@ def test_what_is_not_there_is_said_in_one_line_without_a_password(tmp_path):
     with pytest.raises(DataError, match=r"has no table 'visits'"):
         Records.of(url.replace("people", "visits"))
     (tmp_path / "text.duckdb").write_text("no database")
-    with pytest.raises(DataError, match=r"is no database of DuckDB, or is damaged or cut short$"):
+    with pytest.raises(DataError, match=r"is not a database of DuckDB, or is damaged or cut short$"):
         Records.of(f"duckdb:///{tmp_path}/text.duckdb?table=people")
     pq.write_table(people(), tmp_path / "people.parquet")
     with pytest.raises(DataError, match=r"Parquet files must be like duckdb://\?parquet="):
@@ -212,7 +212,7 @@ def test_what_is_not_there_is_said_in_one_line_without_a_password(tmp_path):
             f"{server.url('postgres')}?table=t&sslmode=require",
             "does not take the encryption that the address asks for$",
         ),
-        (f"{server.url('nowhere')}?table=t", "is no database of that server$"),
+        (f"{server.url('nowhere')}?table=t", "is not a database of that server$"),
     ):
         with pytest.raises(DataError, match=said) as refused:
             Records.of(wrong)

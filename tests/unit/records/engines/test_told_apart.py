@@ -204,7 +204,7 @@ def test_a_view_of_other_files_is_read_again_and_a_table_is_not(tmp_path):
     with duckdb.connect(path) as connection:
         connection.execute(f"CREATE VIEW v AS SELECT * FROM read_parquet('{outside}')")
         connection.execute("CREATE TABLE t AS SELECT * FROM v")
-    # a name that is no table of the file is that of another file for DuckDB
+    # a name that is not a table of the file is that of another file for DuckDB
     names = ("v", str(outside), "T")
     view, beside, stored = (Records.of(f"duckdb:///{path}?table={name}") for name in names)
     before, kept = [view.digest(), beside.digest()], stored.digest()

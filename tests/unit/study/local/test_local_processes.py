@@ -154,7 +154,7 @@ def test_what_is_no_request_fills_no_log(process):
             assert secure.recv(100)
     said = log.read_bytes()[before:]
     assert said.count(b"\n") == 2
-    assert b"something that is no HTTP request was refused" in said
+    assert b"something that is not an HTTP request was refused" in said
 
 
 def test_connections_that_say_nothing_keep_nobody_from_reporting(process):

@@ -248,7 +248,7 @@ def test_what_is_no_sum_ends_its_release_alone(tmp_path, monkeypatch, wrong):
         assert trial.leader.advance()
         states = {each["name"]: each for each in trial.nodes[0].states()}
         assert states["age"]["state"] == "over"
-        assert "somebody uploaded what is no sum of records" in states["age"]["reason"]
+        assert "somebody uploaded what is not a sum of records" in states["age"]["reason"]
         assert trial.nodes[0].estimate(1).total == sum(SITES)
         assert not trial.leader.advance()
 

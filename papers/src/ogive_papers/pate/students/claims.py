@@ -77,7 +77,7 @@ def _two_rounds(row: Row, summary: Summary) -> Check:
         f"of the first round's student, whose accuracy is {cells[FIRST].mean:.4f}, against {show(once[ACCURACY])} from "
         f"{once[ANSWERED].mean:.1f} answers; epsilon {cells[INDEPENDENT].mean:.4g} whatever the votes (one round "
         f"{rounds.price:.4g}), {cells[JOINT].mean:.4g} with the joint cost of the first round, {cells[PAPER].mean:.4g} "
-        "by the paper's accounting, which is no bound",
+        "by the paper's accounting, which is not a bound",
         essential=False,
     )
 

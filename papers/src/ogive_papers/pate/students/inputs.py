@@ -43,9 +43,9 @@ def digits(path: Path, part: str, most: int | None = None) -> tuple[Float32, Int
     try:
         images, labels = (np.asarray(read_array(path, f"{name}_{part}"))[:most] for name in ("x", "y"))
     except ParameterError:
-        raise DataError(f"{plain(path)} is no file of MNIST; that has arrays x_{part} and y_{part}") from None
+        raise DataError(f"{plain(path)} is not a file of MNIST; that has arrays x_{part} and y_{part}") from None
     if images.ndim != 3 or len(images) != len(labels):
-        raise DataError(f"{plain(path)} is no file of MNIST; that has one label for each image")
+        raise DataError(f"{plain(path)} is not a file of MNIST; that has one label for each image")
     parts = range(0, len(images), _AT_ONCE)
     results = [directions(upright(_gray(images[start : start + _AT_ONCE]))) for start in parts]
     return np.concatenate(results), labels.astype(np.int64)

@@ -214,7 +214,7 @@ class Relay:
         if needed:
             LOG.warning("node %s is left out: its Flower is not quiet; start the SuperNode with %s", node, needed)
         elif name not in self._mailboxes:
-            LOG.warning("node %s is left out: it runs for %r, which is no party of the study", node, name)
+            LOG.warning("node %s is left out: it runs for %r, which is not a party of the study", node, name)
         else:
             LOG.info("node %s runs for %s", node, name)
             self._of_party.setdefault(name, []).append(node)
