@@ -337,16 +337,6 @@ class Reading:
         """The denominator, noise included."""
         return self.measured.at(self.denominator)
 
-    @cached_property
-    def _above(self) -> float:
-        """The numerator, noise included."""
-        return self.measured.at(self.numerator)
-
-    @cached_property
-    def _pairs(self) -> tuple[tuple[float, float], ...]:
-        """The coefficients of each integer in numerator and denominator."""
-        return tuple(zip(self.numerator.coefficients, self.denominator.coefficients, strict=True))
-
     @property
     def defined(self) -> bool:
         """Whether there is a ratio: the denominator with its noise is at least 1."""
@@ -357,7 +347,7 @@ class Reading:
         """The ratio, moved to where it can lie; NaN where undefined."""
         if not self.defined:
             return math.nan
-        return min(max(self._above / self.size, self.low), self.high)
+        return min(max(self.measured.at(self.numerator) / self.size, self.low), self.high)
 
     @property
     def value(self) -> float:
@@ -368,7 +358,7 @@ class Reading:
         """The law of the error of numerator - t denominator, if t is the true ratio."""
         variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
         variance += self.reporting(ratio) if self.reporting is not None else 0.0
-        weights = tuple(above - ratio * below for above, below in self._pairs)
+        weights = self.numerator.minus(self.denominator, ratio).coefficients
         return Deviation.of(self.measured.law, weights * self.measured.draws, variance=variance)
 
     def error(self, *, noise: bool = True, sampling: bool = True) -> float:
@@ -400,7 +390,7 @@ class Reading:
         near = self.ratio
 
         def contradicted(ratio: float) -> bool:
-            distance = abs(self._above - ratio * self.size)
+            distance = abs(self.measured.at(self.numerator) - ratio * self.size)
             return self.deviation(ratio, sampling=sampling).contradicts(distance, confidence_level)
 
         if math.isinf(farthest):
@@ -451,11 +441,11 @@ class Reading:
         def excess(distance: float) -> float:
             ratio = near + math.copysign(distance, farthest - near)
             law = self.deviation(ratio, sampling=sampling)
-            place = abs(self._above - ratio * self.size) - law.step
+            place = abs(self.measured.at(self.numerator) - ratio * self.size) - law.step
             return math.log(max(law.exceeds(max(place, 0.0)), _HARDLY)) - least
 
         error = self.deviation(near, sampling=sampling).standard_error
-        nearly = _NEARLY + _ROUNDING * abs(self._above) / error
+        nearly = _NEARLY + _ROUNDING * abs(self.measured.at(self.numerator)) / error
         low, at_low, at_high = 0.0, -least, 0.0
         high = min(error / self.size, most)
         while (at_high := excess(high)) > 0:
