@@ -3,7 +3,6 @@ from .composition import at_least as at_least
 from .composition import compose as compose
 from .composition import fits as fits
 from .composition import mismatch as mismatch
-from .composition import per_report_epsilon as per_report_epsilon
 from .composition import remaining as remaining
 from .losses import as_concentrated as as_concentrated
 from .losses import covers as covers
@@ -23,4 +22,5 @@ from .losses import least_epsilon as least_epsilon
 from .losses import loss_per_row as loss_per_row
 from .losses import pure_epsilon as pure_epsilon
 from .losses import total_loss as total_loss
+from .randomized_responses import per_report_epsilon as per_report_epsilon
 from .shuffling import shuffled_epsilon as shuffled_epsilon

@@ -554,7 +554,7 @@ def design_tree(size: int, epsilon: Rational, delta: Rational = 0, **fields: Any
     if fields.get("split", "users") == "users" or rule == "basic":
         return TreeOracle(size, whole, Fraction(0), **fields)
     levels = TreeOracle(size, whole, branching=fields.get("branching", 2)).levels
-    from ogive.accounting.composition import per_report_epsilon  # which owners need not
+    from ogive.accounting.randomized_responses import per_report_epsilon  # which owners need not
 
     share = per_report_epsilon(whole, slack, levels, rule)
     return TreeOracle(size, whole, slack, level_epsilon=share, **fields)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.accounting import per_report_epsilon
-from ogive.accounting.composition import responses_delta
+from ogive.accounting.randomized_responses import responses_delta
 from ogive.errors import ParameterError
 
 

@@ -218,3 +218,17 @@ def test_what_is_selected_of_nobody_is_not_shown_without_a_word(method):
     # where the number of records is public, it is known that there are some
     known = ogive.release(asked, trust=ogive.Central(people), privacy=PureDP("0.001"))
     assert said not in str(known)
+
+
+@pytest.mark.parametrize("method", ["joint", "exponential"])
+def test_a_group_of_which_perhaps_nobody_is_there_is_named(method):
+    values = np.random.default_rng(1).normal(50, 15, 2_000).clip(0, 100)
+    both = ogive.release(
+        ogive.Grouped(Quantiles("x", (0.5,), bounds=(0, 100), bins=BINS, method=method), "g", ("a", "zz")),
+        trust=ogive.Central({"x": values, "g": np.full(2_000, "a")}),
+        privacy=PureDP(20),
+        source=KeyedSource.from_seed(1),
+    )
+    text = str(both)
+    assert "zz: an interval that is all of the bounds says nothing: perhaps there are no records" in text
+    assert "\na: " not in text

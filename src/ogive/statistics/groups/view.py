@@ -32,6 +32,7 @@ from ogive.showing.pictures import (
 from ogive.showing.view import Card, Numbers, View, aligned, sentence
 from ogive.statistics.base import Estimate
 from ogive.statistics.groups.estimate import Contrast, GroupEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import NumberEstimate, ProportionEstimate
 
 _SHOWN, _LONG = 4, 40
@@ -78,7 +79,13 @@ class GroupEstimatesView(View):
 
     @property
     def notes(self) -> list[str]:
-        lines = [str(each) for each in self.estimate.contrasts]
+        lines = [
+            f"{group}: {note}"
+            for group, each in self.estimate
+            if isinstance(each, QuantileEstimates) and each.told  # a dash says that there are none
+            for note in each.view().notes
+        ]
+        lines += [str(each) for each in self.estimate.contrasts]
         if self.estimate.threshold is not None:
             lines.append(
                 f"groups were found: values of {self.estimate.by} with fewer than about {self.estimate.threshold:,} "

@@ -369,17 +369,13 @@ class MeanEstimate(_LatticeEstimate):
         have taken from it; where squares were not measured, the largest that places from 0 to M can have with mean t.
         Records of one person may all be alike, which multiplies it by their number at most.
         """
-        if self._squares is not None:
-            return self._sampling_by_squares
-        return self.rows_of_one * max(1.0, self.records) * max(0.0, ratio * (self.lattice.steps - ratio))
-
-    @cached_property
-    def _sampling_by_squares(self) -> float:
-        assert self._squares is not None
-        result, error = self._squares
-        place = self.reading.ratio
+        records, squares = max(1.0, self.records), self._squares
+        place = ratio if squares is None else self.reading.ratio
         most = max(0.0, place * (self.lattice.steps - place))
-        return self.rows_of_one * max(1.0, self.records) * min(most, max(0.0, most - result) + error)
+        if squares is None:
+            return self.rows_of_one * records * most
+        result, error = squares
+        return self.rows_of_one * records * min(most, max(0.0, most - result) + error)
 
     @cached_property
     def records(self) -> float:

@@ -335,11 +335,6 @@ class Reading:
         """The numerator, noise included."""
         return self.measured.at(self.numerator)
 
-    @cached_property
-    def _pairs(self) -> tuple[tuple[float, float], ...]:
-        """The coefficients of each integer in numerator and denominator."""
-        return tuple(zip(self.numerator.coefficients, self.denominator.coefficients, strict=True))
-
     @property
     def defined(self) -> bool:
         """Whether there is a ratio: the denominator with its noise is at least 1."""
@@ -361,7 +356,7 @@ class Reading:
         """The law of the error of numerator - t denominator, if t is the true ratio."""
         variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
         variance += self.reporting(ratio) if self.reporting is not None else 0.0
-        weights = tuple(above - ratio * below for above, below in self._pairs)
+        weights = self.numerator.minus(self.denominator, ratio).coefficients
         return Deviation.of(self.measured.law, weights * self.measured.draws, variance=variance)
 
     def error(self, *, noise: bool = True, sampling: bool = True) -> float:
