@@ -345,7 +345,7 @@ def test_sums_that_could_leave_64_bits_are_refused(held, monkeypatch):
     monkeypatch.setattr(contributions, "WIDE", 1 << 31)
     with pytest.raises(DataError, match="too many records for sums with 20 fractional bits"):
         held[1].aggregate(asked)
-    monkeypatch.setattr(contributions, "MAX_SUM_BITS", 32)
+    monkeypatch.setattr(contributions, "WIDE", 1 << 32)
     assert held[1].aggregate(asked).sum() > ROWS
 
 
