@@ -30,7 +30,7 @@ import ogive
 from ogive import PureDP
 from ogive.provenance import _library_version
 from ogive.records.contributions import bins_of
-from ogive.statistics.curve import bands
+from ogive.statistics.curve import bands as curve_bands
 from ogive.statistics.describe import statistic as describing
 
 Row = tuple[str, str, str, str]
@@ -150,14 +150,14 @@ def bands(*, quick: bool) -> Iterator[Row]:
         first = []
         for stored in (False, True):
             curve = ogive.ecdf(values, bounds=(0, 100), bins=1 << exponent, privacy=ogive.ZeroConcentratedDP("0.1"))
-            bands._simulated.clear()
-            read = bands._Stored.read
+            curve_bands._simulated.clear()
+            read = curve_bands._Stored.read
             if not stored:
-                bands._Stored.read = lambda self: None
+                curve_bands._Stored.read = lambda self: None
             try:
                 first.append(took(curve.band)[0])
             finally:
-                bands._Stored.read = read
+                curve_bands._Stored.read = read
         yield f"first simultaneous band under zCDP, 2^{exponent} bins, simulated", before, milliseconds(first[0]), "-"
         yield "the same in a later process", before, milliseconds(first[1]), "-"
 
