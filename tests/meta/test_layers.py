@@ -80,7 +80,7 @@ INNER = {
         imagined
         pairs secagg
         table
-        models
+        models modulus
         base
         """,
 }

@@ -120,7 +120,7 @@ def test_the_manual_has_no_rejected_words():
         "more than anybody can send",
         "give like= for a shape of your own",
         "teachers that were trained on other terms",
-        "values that are not probabilities",
+        "values that are no probabilities",
         "None keeps no books",
         "no more than the dearest one",
     ],
