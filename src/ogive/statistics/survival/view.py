@@ -42,7 +42,7 @@ class SurvivalEstimateView(View):
 
     estimate: SurvivalEstimate
     compares = True
-    table_title = "Survival at some times"
+    table_title = "Estimates at some times"
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class SurvivalEstimateView(View):
 
     @property
     def title(self) -> str:
-        return f"Survival: {self.estimate.time} until {self.estimate.event}"
+        return f"Kaplan-Meier estimate: {self.estimate.time} until {self.estimate.event}"
 
     @property
     def short(self) -> str:
@@ -228,9 +228,9 @@ class SurvivalEstimateView(View):
             high=band.high,
             truth=None if exact is None else _held(exact.estimate.probabilities),
             legend=(
-                ("curve", "Released survival" if estimate.private else "Survival of these records"),
+                ("curve", "Released survival" if estimate.private else "Exact values of these records"),
                 ("band", f"{sure} band for the population"),
-                *([("truth", "Survival of these records")] if exact is not None else []),
+                *([("truth", "Exact values of these records")] if exact is not None else []),
             ),
             start=1.0,
             name=self.title,
