@@ -165,7 +165,7 @@ class Kind:
         """How it is planned: by a class in `plan.py`, or beside its question or its estimate; else it is simulated."""
         from ogive.statistics.prediction import simulated  # not needed by the command line
 
-        for name in ("plan", "statistic", self.estimate.__module__.rpartition(".")[2]):
+        for name in ("plan", "statistic", "estimate"):
             if find_spec(f"ogive.statistics.{self.folder}.{name}") is not None:
                 module = self.room(name)
                 for own in (getattr(module, f"{self.question}Prediction", None), getattr(module, "Prediction", None)):
