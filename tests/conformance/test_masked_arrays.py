@@ -1,7 +1,6 @@
 """What an array masks is missing, to everything that takes arrays: it is refused or honoured, and never counted."""
 
 import datetime
-import pathlib
 
 import numpy as np
 import pytest
@@ -11,11 +10,8 @@ import ogive
 from ogive import kernels, local, pate
 from ogive.columns import Binning, Domain
 from ogive.local.values import numbers_of
-from ogive.releasing import functions
-from ogive.releasing.functions import CALLED
+from ogive.statistics.kinds import COMMANDED
 
-FUNCTIONS = pathlib.Path(functions.__file__).parent
-HELPERS = {"calling", "derived", "noisy_counts"}  # the second is `CALLED`, the third `curve_from_counts`
 N = 40
 PRIVACY = ogive.PureDP(10**4)
 NUMBERS, SHARES = np.arange(float(N)), np.arange(N) / N
@@ -218,7 +214,7 @@ def refused(call, values):
 
 def test_every_function_of_arrays_is_in_the_table():
     tried = {name.split(" ")[0] for name in TAKERS} | {"count"}  # which has a test of its own
-    assert set(CALLED) | {path.stem for path in FUNCTIONS.glob("[!_]*.py")} - HELPERS <= tried
+    assert {kind.function for kind in COMMANDED.values()} | {"curve_from_counts"} <= tried
 
 
 @pytest.mark.parametrize("name", TAKERS)

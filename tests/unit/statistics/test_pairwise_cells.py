@@ -18,6 +18,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Cells, CellsQuery, RowValues, design_cells
 from ogive.queries.kernels import reach
+from ogive.releasing.session import Session
 from ogive.statistics.ustatistic import curator
 from ogive.statistics.ustatistic.curator import design_kernels, noise_variances, sampling_bound
 from ogive.statistics.ustatistic.means import hoeffding, two_sample_hoeffding
@@ -360,3 +361,12 @@ def test_noise_that_leaves_no_pairs_leaves_no_mean():
     assert np.isnan(
         curator.two_sample_counted_means(query_of(3, classes=2), Answer(-np.ones(6, np.int64), None), [AREA]).values
     ).all()
+
+
+@pytest.mark.parametrize("kernel", ["collision", "gini"])
+def test_more_cells_than_can_be_read_are_refused_before_a_charge(kernel):
+    session = Session({"x": np.arange(50) % 7}, limit=PureDP(1))
+    values = {"categories": tuple(range(4097))} if kernel == "collision" else {"bounds": (0, 4097), "bins": 4097}
+    with pytest.raises(ParameterError, match="more than 4096"):
+        session.ustatistic("x", kernel=kernel, method="cells", privacy=PureDP(1), **values)
+    assert session.spent is None

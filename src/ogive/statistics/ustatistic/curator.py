@@ -18,7 +18,7 @@ from ogive.columns import Domain
 from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.kernels import AbsoluteDifference, Equal, PairMeanKernel, SignProduct, Untied
-from ogive.kernels.base import MAX_BITS, MOST_SYMBOLS, Measure, Scale
+from ogive.kernels.base import MAX_BITS, Measure, Scale
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale, too_much_noise
 from ogive.noise.base import MAX_SCALE
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -480,7 +480,7 @@ def counts(task: MeanTask) -> Counts:
 def _counts(task: MeanTask, bins: int) -> Counts:
     results = []
     cells = Cells(task.rows(bins).domain)
-    task.domain(bins).check_size(MOST_SYMBOLS)  # or there is no kernel between them to read the answer with
+    task.domain(bins).check_size(LARGEST_PAIRWISE)  # or there is no matrix over pairs to read the answer with
     privacy = task.terms.privacy
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     for granted in dict.fromkeys((privacy, pure)):
