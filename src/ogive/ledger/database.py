@@ -312,9 +312,27 @@ class Database:
     def session(self) -> Connection:
         """A connection that stays open, without a transaction, for locks that end with it; on PostgreSQL."""
         with in_words(self.words, self.called):
-            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection = self._again(self._lasting)
             connection.detach()  # so that it is closed and not kept
             return connection
+
+    def _lasting(self) -> Connection:
+        connection = self._engine.connect()
+        try:
+            connection.execution_options(isolation_level="AUTOCOMMIT").execute(_LEVEL)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _again(self, connected: Callable[[], Connection]) -> Connection:
+        """A connection to PostgreSQL; a kept one whose server has ended, as its first statement finds, is not used."""
+        try:
+            return connected()
+        except DBAPIError as problem:
+            if not problem.connection_invalidated:
+                raise
+        return connected()
 
     def lock_making(self, connection: Connection) -> None:
         """Let one process at a time make tables; SQLite's write transactions do that anyway."""
@@ -377,20 +395,13 @@ class Database:
                 self._lock.release()
 
     def _begun(self, level: str) -> Connection:
-        """A connection to PostgreSQL within a transaction of this level; a kept one whose server has ended is not used.
-
-        That its server has ended is found by the statement that compares the level, before anything is read or written.
-        """
-        try:
-            return self._compared(level)
-        except DBAPIError as problem:
-            if not problem.connection_invalidated:
-                raise
-        return self._compared(level)
+        """A connection to PostgreSQL within a transaction of this level, which is compared before it is used."""
+        return self._again(functools.partial(self._compared, level))
 
     def _compared(self, level: str) -> Connection:
-        connection = self._engine.connect().execution_options(isolation_level=level)
+        connection = self._engine.connect()
         try:
+            connection = connection.execution_options(isolation_level=level)
             self._check_isolation(connection, level)
         except BaseException:
             connection.close()

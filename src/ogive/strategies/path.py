@@ -530,7 +530,7 @@ class PathNoise:
         """Cumulative counts, of which the first `used` times 2^bits fit answers of 64 bits."""
         if counts.ndim == 0 or counts.shape[-1] != self.size:
             raise ParameterError(f"a histogram must have shape (..., {self.size}), got {counts.shape}")
-        below = counts[..., :used]
+        below = counts[..., :used].astype(np.int64, copy=False)
         if max(int(below.max(initial=0)), -int(below.min(initial=0))) * used << self.bits > ROOM:
             for row in below.reshape(-1, used):
                 most = ROOM.bit_length() - self.bits

@@ -8,6 +8,7 @@ import threading
 import pytest
 from helpers.postgres import server
 from helpers.waiting import PATIENCE
+from sqlalchemy import text
 
 import ogive
 
@@ -65,6 +66,16 @@ def test_a_connection_that_the_server_has_ended_is_replaced(place):
         assert sessions(place)
         assert sessions(place) != {before}
         assert account.spent == ogive.PureDP("1/100")
+
+
+def test_a_lock_is_taken_in_a_connection_that_lives(place):
+    ledger, _ = opened(place)
+    with ledger:
+        (before,) = sessions(place)
+        server().execute(f"SELECT pg_terminate_backend({before}, 5000)")
+        lasting = ledger._tables.database.session()
+        assert lasting.execute(text("SELECT pg_try_advisory_lock(7)")).scalar()
+        lasting.close()
 
 
 def test_threads_share_no_connection(place):

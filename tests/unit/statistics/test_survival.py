@@ -335,7 +335,8 @@ def test_reads_back_what_it_wrote_and_refuses_what_contradicts_itself(months):
         ({"bounds": (-1, 10)}, "must be at least 0"),
         ({"bounds": (0, 10), "bins": 2000}, "at most 1024"),
         ({"bounds": ("2020-01-01", "2021-01-01")}, "a duration, not a date"),
-        ({"bounds": (0, 10), "missing": "drop"}, "cannot be dropped"),
+        ({"bounds": (0, 10), "missing": "drop"}, "a record without a time"),
+        ({"bounds": (0, 10), "missing": "low"}, "a record without a time"),
         ({"bounds": (0, 10), "method": "projection"}, "method"),
         ({"bounds": (0, 10), "causes": (0,)}, "twice|same"),
     ],
@@ -363,5 +364,50 @@ def test_simulated_quantiles_are_above_the_normal_one():
     rng = np.random.default_rng(1)
     question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
     estimate = released(question, strategy_for(41, 1), [rng.integers(5, 30, size=41) for _ in range(2)], rng)
-    largest = estimate._change.largest()
+    largest = estimate._change.largest(0.95)
     assert np.quantile(largest, 0.95) > process.normal_quantile(0.95) + 0.3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"causes": [1, 1]}, "twice|same|only once"),
+        ({"censored": 1}, "twice|same|only once"),
+        ({"total": 5}, "public where a record is replaced"),
+    ],
+)
+def test_documents_that_no_question_has_are_refused(months, change, message):
+    times, causes = months
+    question = ogive.Survival("t", "e", bounds=(0, 30), grid="integers", causes=(1, 2))
+    estimate = ogive.release(
+        question,
+        trust=ogive.Central({"t": times, "e": causes}),
+        privacy=ogive.PureDP(1),
+        adjacency=Adjacency.ADD_OR_REMOVE,
+    )
+    data = json.loads(estimate.to_json())
+    assert SurvivalEstimate.from_dict(data) == estimate
+    with pytest.raises(DataError, match=message):
+        SurvivalEstimate.from_dict({**data, **change})
+
+
+def test_a_stated_price_below_that_of_a_record_that_changes_its_class_is_refused(months):
+    times, causes = months
+    estimate = ogive.survival(times, (causes > 0).astype(int), bounds=(0, 30), grid="integers", privacy=ogive.PureDP(1))
+    data = json.loads(estimate.to_json())
+    assert data["provenance"]["price"]["epsilon"] == "1"
+    data["provenance"]["price"]["epsilon"] = "9/10"
+    with pytest.raises(DataError, match="its noise costs"):
+        SurvivalEstimate.from_dict(data)
+
+
+def test_more_causes_than_an_estimate_has_are_refused_before_a_charge():
+    for causes in ((), tuple(range(1, 18))):
+        with pytest.raises(ParameterError, match="1 to 16 values"):
+            ogive.Survival("t", "e", bounds=(0, 10), causes=causes)
+
+
+def test_a_horizon_that_is_no_number_is_refused(months):
+    times, causes = months
+    with pytest.raises(ParameterError, match="a threshold"):
+        exact(times, (causes > 0).astype(int)).restricted_mean(math.nan)

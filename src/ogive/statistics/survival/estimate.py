@@ -10,13 +10,17 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from ogive.accounting import at_least
 from ogive.columns import LabelValue
 from ogive.columns.axis import last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
+from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
+from ogive.queries import class_curves_price
+from ogive.queries.aggregates import check_groups
 from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
@@ -29,7 +33,7 @@ from ogive.statistics.survival.process import Change, Ends, Process
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
-MOST_CAUSES = 64
+MOST_BINS, MOST_CAUSES = 1024, 16
 
 
 class Value(NamedTuple):
@@ -99,9 +103,15 @@ class SurvivalEstimate(Estimate):
 
     def __post_init__(self) -> None:
         check_level(self.confidence_level)
+        check_times(self.grid)
+        check_groups(self.event, (self.censored, *self.causes))
         if len(self.curves) != len(self.causes) + 1 or len(self.causes) > MOST_CAUSES:
             raise ParameterError("an estimate needs a curve of the censored and one of each cause")
         first = self.curves[0]
+        if self.total is not None and first.adjacency is not Adjacency.REPLACE:
+            raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
+        if any(each.people or each.merged or each.provenance is not None for each in self.curves):
+            raise ParameterError("the curves of the classes are those of one release, which count rows")
         for each in self.curves:
             if each.grid.bins != self.grid.bins + 1 or not np.array_equal(each.thresholds[:-1], self.grid.thresholds):
                 raise ParameterError("the thresholds of each curve must be those of the estimate and one more")
@@ -116,7 +126,15 @@ class SurvivalEstimate(Estimate):
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        check_price(self.provenance, [(self.curves[0].strategy, self.curves[0].adjacency)])
+        strategy = self.curves[0].strategy
+        check_price(self.provenance, [(strategy, self.curves[0].adjacency)])
+        source = self.provenance
+        if strategy is not None and source is not None and source.price is not None:
+            least = class_curves_price(strategy, source.unit, public_labels=False)
+            if not at_least(source.price, least):
+                raise DataError(
+                    f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
+                )
 
     # what was measured
 
@@ -226,7 +244,7 @@ class SurvivalEstimate(Estimate):
             if not len(values):
                 z = 0.0
             elif together:
-                z = float(np.quantile(change.largest(), level, method="higher"))
+                z = float(np.quantile(change.largest(level), level, method="higher"))
             else:
                 z = process.normal_quantile(level)
             ends = process.probability_ends(values, change, z)
@@ -298,7 +316,7 @@ class SurvivalEstimate(Estimate):
         if not self.estimable or end > self.last_time:
             return Value(math.nan, 0.0, float(end), math.inf)
         point = int(np.searchsorted(self.timeline, end))
-        if self.timeline[point] != end:
+        if point == len(self.timeline) or self.timeline[point] != end:
             raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
         widths = np.zeros(self.estimable)
         widths[:point] = np.diff(self.timeline[: point + 1])
@@ -456,6 +474,16 @@ class SurvivalEstimate(Estimate):
             "low": low.tolist(),
             "high": high.tolist(),
         }
+
+
+def check_times(grid: Grid) -> None:
+    """Refuse thresholds that are no durations, or too many."""
+    if grid.bins > MOST_BINS:
+        raise ParameterError(f"`bins` must be at most {MOST_BINS}, got {grid.bins}")
+    if grid.unit != "number":
+        raise ParameterError("`bounds` must be numbers: a time to an event is a duration, not a date")
+    if grid.low < 0:
+        raise ParameterError(f"`bounds` must be at least 0, got {grid.low:g}")
 
 
 def _check_share(p: float) -> None:

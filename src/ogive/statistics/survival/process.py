@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -40,6 +41,7 @@ import numpy as np
 
 from ogive.core.arrays import Float64
 from ogive.noise.laws import draw_public
+from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.strategies import Strategy
 
 SIMULATIONS = 4000
@@ -70,15 +72,10 @@ def noise_roots(strategy: Any) -> Float64:
     return result
 
 
-@lru_cache(maxsize=8)
-def _draws(strategy: Any, classes: int) -> tuple[Float64, ...]:
-    """Noise of the cumulative counts of each class in `SIMULATIONS` imagined releases, shape (simulations, N)."""
-    random = np.random.Generator(np.random.PCG64(_SEED))
-    results = []
-    for _ in range(classes):
-        parts = tuple(draw_public(level.law, (SIMULATIONS, level.nodes), random) for level in strategy.levels)
-        results.append(strategy.estimate(strategy.spread(parts), None))
-    return tuple(results)
+def _draw(strategy: Strategy, simulations: int, random: np.random.Generator) -> Float64:
+    """Noise of the cumulative counts of one class in imagined releases, shape (simulations, N)."""
+    parts = tuple(draw_public(level.law, (simulations, level.nodes), random) for level in strategy.levels)
+    return strategy.estimate(strategy.spread(parts), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,26 +266,30 @@ class Change:
         """Standard deviations of noise and sampling together, shape (rows,)."""
         return np.sqrt(self.noise + self.sampling)
 
-    def largest(self) -> Float64:
-        """Largest standardized error of each of many imagined releases, shape (simulations,)."""
-        process = self.process
-        random = np.random.Generator(np.random.PCG64(_SEED + 1))
+    def largest(self, level: float) -> Float64:
+        """Largest standardized error of each of many imagined releases, enough for a quantile of that level."""
+        process, strategy = self.process, self.process.strategy
+        nodes = len(self.by_risk) + sum(part.nodes for part in (() if strategy is None else strategy.levels))
+        simulations = simulations_needed(
+            check_level(level), share=Fraction(1), nodes=nodes * len(process.cumulative), usual=SIMULATIONS
+        )
+        random = np.random.Generator(np.random.PCG64(_SEED))
         events, at = self._multinomial
-        errors = np.zeros((SIMULATIONS, len(self.by_risk)))
-        if process.strategy is not None:
-            draws = _draws(cast(Hashable, process.strategy), len(process.cumulative))
-            for weights, draw in zip(self._by_counts(), draws, strict=True):
-                errors += draw @ weights.T
+        errors = np.zeros((simulations, len(self.by_risk)))
+        if strategy is not None:
+            for weights in self._by_counts():
+                errors += _draw(strategy, simulations, random) @ weights.T
         # events of a bin are multinomial: independent ones less their share of the bin's sum
-        deviates = random.standard_normal((len(events), SIMULATIONS, events.shape[1])) * np.sqrt(events)[:, None, :]
-        short = (1.0 - np.sqrt(np.maximum(1.0 - events.sum(axis=0) / at, 0.0))) / np.maximum(events.sum(axis=0), 1e-9)
-        together = deviates.sum(axis=0) * short
+        total = events.sum(axis=0)
+        short = (1.0 - np.sqrt(np.maximum(1.0 - total / at, 0.0))) / np.maximum(total, 1e-9)
         scale = math.sqrt(process.rows_of_one)
-        for change, each, count in zip(self.by_events, deviates, events, strict=True):
-            errors += scale * (each - together * count) @ change.T
+        pull = sum(change * count for change, count in zip(self.by_events, events, strict=True)) * short
+        for change, count in zip(self.by_events, events, strict=True):
+            deviates = random.standard_normal((simulations, events.shape[1])) * np.sqrt(count)
+            errors += scale * deviates @ (change - pull).T
         known = self.deviations > 0
         if not known.any():
-            return np.zeros(SIMULATIONS)
+            return np.zeros(simulations)
         result: Float64 = np.abs(errors[:, known] / self.deviations[known]).max(axis=1)
         return result
 

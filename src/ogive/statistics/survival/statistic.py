@@ -23,12 +23,11 @@ from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
-from ogive.statistics.survival.estimate import SurvivalEstimate
+from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, check_times
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 DEFAULT_BINS = 120
-MOST_BINS = 1024
 
 
 @dataclass(frozen=True)
@@ -69,16 +68,15 @@ class Survival:
         if not isinstance(self.time, str):
             raise ParameterError(f"`time` must be a column's name, got {quoted(self.time)}")
         object.__setattr__(self, "causes", as_values(self.causes))
-        if self.missing == "drop":
-            raise ParameterError("`missing` must be 'refuse', 'high' or a public time; a time cannot be dropped here")
+        if not self.causes or len(self.causes) > MOST_CAUSES:
+            raise ParameterError(f"`causes` must be 1 to {MOST_CAUSES} values of `event`, got {quoted(self.causes)}")
+        if self.missing in ("drop", "low"):
+            raise ParameterError(
+                "`missing` must be 'refuse', 'high' or a public time, since a record without a time is in no bin, got "
+                f"{quoted(self.missing)}"
+            )
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
-        grid = self.axis
-        if grid.bins > MOST_BINS:
-            raise ParameterError(f"`bins` must be at most {MOST_BINS}, got {grid.bins}")
-        if grid.unit != "number":
-            raise ParameterError("`bounds` must be numbers: a time to an event is a duration, not a date")
-        if grid.low < 0:
-            raise ParameterError(f"`bounds` must be at least 0, got {grid.low:g}")
+        check_times(self.axis)
         object.__setattr__(self, "missing", self.classes.values.missing)
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
 

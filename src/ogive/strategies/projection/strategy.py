@@ -148,7 +148,7 @@ class OrthogonalProjection(PlainStrategy):
             DataError: there are so many records that the sums would not fit.
         """
         values = histogram(counts, self.size)
-        largest = int(np.abs(self.features).max())
+        largest = max(1, int(np.abs(self.features).max()))
         # how many there are may be private
         refusal = (
             f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records; "
