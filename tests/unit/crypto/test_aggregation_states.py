@@ -112,8 +112,8 @@ def test_damaged_and_foreign_states_are_refused():
     for state, problem in (
         (party[:-1], "damaged"),
         (party[:200] + bytes([party[200] ^ 1]) + party[201:], "damaged"),
-        (b"", "no state of this version"),
-        (b"x" * 500, "no state of this version"),
+        (b"", "is not a state of this version"),
+        (b"x" * 500, "is not a state of this version"),
         (server, "another role"),
     ):
         with pytest.raises(DataError, match=problem):

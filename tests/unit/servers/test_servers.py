@@ -229,7 +229,7 @@ def test_nothing_is_paid_for_what_servers_cannot_count(tmp_path):
         (ogive.Ecdf("age", (0, 120), bins=1 << 20, missing="drop", method=hand_made(1 << 20)), "not in 1048577"),
         (ogive.Quantiles("age", [0.5], bounds=(0, 120), bins=many, method="bisection"), "at most 1048576 cells"),
         (ogive.Roc("risk", "sick", bounds=(0, 1), bins=1_500_000, negative=0, method="tree_ls"), "not in 3000000"),
-        (ogive.Ustatistic(("age", "risk"), bins=1500, **pairs), "2250000 combinations of bins, more than 8192"),
+        (ogive.Ustatistic(("age", "risk"), bins=1500, **pairs), "2250000 combinations of bins, more than 4096"),
         (ogive.Ecdf("age", grid=wide, method=hand_made(wide.bins)), "not in 1048577"),
     ]
     with ogive.Ledger.open(tmp_path / "books.db") as ledger:

@@ -113,7 +113,7 @@ WRONG = {
     "under epsilon = 2": lambda: central(privacy=2),
     "hides other units": lambda: central(adjacency=ogive.Adjacency.ADD_OR_REMOVE),
     "not of that party's records alone": lambda: central(batch="site-2"),
-    "no released curve": lambda: central(ogive.Count("age", among=(1,))),
+    "is not a released curve": lambda: central(ogive.Count("age", among=(1,))),
     "cannot be read": lambda: b"{",
 }
 
