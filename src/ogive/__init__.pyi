@@ -42,6 +42,7 @@ from .releasing.collecting import describe_collection as describe_collection
 from .releasing.collecting import estimate_collection as estimate_collection
 from .releasing.describe import describe as describe
 from .releasing.functions import boxplot as boxplot
+from .releasing.functions import concordance as concordance
 from .releasing.functions import count as count
 from .releasing.functions import crosstab as crosstab
 from .releasing.functions import ecdf as ecdf
@@ -71,6 +72,8 @@ from .statistics.boxplot.estimate import Boxplots as Boxplots
 from .statistics.boxplot.statistic import Boxplot as Boxplot
 from .statistics.calibration.estimate import Calibration as Calibration
 from .statistics.calibration.statistic import HosmerLemeshow as HosmerLemeshow
+from .statistics.concordance.estimate import ConcordanceEstimate as ConcordanceEstimate
+from .statistics.concordance.statistic import Concordance as Concordance
 from .statistics.crosstab.estimate import CrosstabEstimate as CrosstabEstimate
 from .statistics.crosstab.statistic import Crosstab as Crosstab
 from .statistics.curve.bands import Band as Band

@@ -265,7 +265,7 @@ def test_fields_with_words_take_these_and_no_others():
     for kind in CALLED.values():
         needed = [field.name for field in dataclasses.fields(kind.statistic) if field.default is dataclasses.MISSING]
         given = columns.get(kind.name, usual if "bounds" in kind.options.__annotations__ else {})
-        given = dict.fromkeys(needed, "a") | given
+        given = {name: name for name in needed} | given
         for field in dataclasses.fields(kind.statistic):
             words = choices_of(field)
             for word in words:

@@ -69,7 +69,8 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
     """The same strategy for all classes, each with noise of its own; answers have shape (classes, M), negatives first.
 
     Fields:
-        classes: Score, thresholds and label, or column, thresholds and groups.
+        classes: Score, thresholds and label, or column, thresholds and groups; or several columns, of which the last
+            has thresholds and every combination of the others is a class, in the order of their symbols.
         strategy: What is measured of each class.
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
@@ -77,36 +78,47 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
 
     digested: ClassVar[str] = "class curves"
 
-    classes: ClassBinning | GroupBinning
+    classes: ClassBinning | GroupBinning | Cells
     strategy: Strategy
     public_labels: bool = False
 
     def __post_init__(self) -> None:
-        base.check_size(self.strategy, self.classes.shape[-1])
+        base.check_size(self.strategy, self.shape[1])
+        if isinstance(self.classes, Cells) and self.public_labels:
+            raise ParameterError("classes that are combinations of columns are not public")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of classes, and of thresholds."""
+        if isinstance(self.classes, Cells):
+            *others, thresholds = self.classes.domain.sizes
+            return math.prod(others), thresholds
+        return self.classes.shape
 
     @property
     def method(self) -> str:
         return self.strategy.name
 
     @property
-    def aggregate(self) -> ClassBinning | GroupBinning:
+    def aggregate(self) -> ClassBinning | GroupBinning | Cells:
         return self.classes
 
     @property
-    def measurement(self) -> tuple[ClassBinning | GroupBinning, Strategy, bool]:
+    def measurement(self) -> tuple[ClassBinning | GroupBinning | Cells, Strategy, bool]:
         """What is priced."""
         return self.classes, self.strategy, self.public_labels
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """The strategy's levels for each class in turn, of two the negatives first."""
-        return self.strategy.levels * self.classes.shape[0]
+        return self.strategy.levels * self.shape[0]
 
     @property
     def public_columns(self) -> tuple[str, ...]:
         """The column of classes or groups, where these are public."""
-        column = self.classes.label.column if isinstance(self.classes, ClassBinning) else self.classes.by
-        return (column,) if self.public_labels else ()
+        if not self.public_labels or isinstance(self.classes, Cells):
+            return ()
+        return (self.classes.label.column if isinstance(self.classes, ClassBinning) else self.classes.by,)
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all curves together.
@@ -116,8 +128,10 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
         """
         if isinstance(self.classes, GroupBinning):
             base.check_missing(self.classes.values, unit.adjacency)
-        classes = self.classes.shape[0]
-        return class_curves_price(self.strategy, unit, public_labels=self.public_labels, classes=classes)
+        elif isinstance(self.classes, Cells):
+            for column in self.classes.domain.columns:
+                base.check_missing(column, unit.adjacency)
+        return class_curves_price(self.strategy, unit, public_labels=self.public_labels, classes=self.shape[0])
 
     def description(self) -> dict[str, Any]:
         return {
@@ -134,7 +148,7 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
 
     def measure(self, sums: Int64) -> Int64:
         """Exact measurements of all classes, shape (classes, M)."""
-        return np.stack([self.strategy.measure(counts) for counts in sums])
+        return np.stack([self.strategy.measure(counts) for counts in sums.reshape(self.shape)])
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of all classes, shape (classes, M)."""
@@ -142,7 +156,7 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
         return np.stack(
             [
                 self.strategy.spread(base.draw(nodes, levels, first=number * len(levels)))
-                for number in range(self.classes.shape[0])
+                for number in range(self.shape[0])
             ]
         )
 

@@ -4,6 +4,7 @@ from .base import Terms as Terms
 from .bounds.statistic import Bounds as Bounds
 from .boxplot.statistic import Boxplot as Boxplot
 from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
+from .concordance.statistic import Concordance as Concordance
 from .crosstab.statistic import Crosstab as Crosstab
 from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf

@@ -196,6 +196,10 @@ KINDS = (
         "survival over time, where observation may end before the event (Kaplan-Meier)",
     ),
     Kind(
+        "concordance", "concordance", "Concordance", "concordance.estimate:ConcordanceEstimate", "ogive.concordance/1",
+        "how well a risk score ranks and predicts times to an event that may be censored (concordance, AUC, Brier)",
+    ),
+    Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
     ),

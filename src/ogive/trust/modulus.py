@@ -145,7 +145,7 @@ def block_ends(query: Query) -> Int64:
             return np.unique([*query.points, query.strategy.size - 1])
         return _strategy_ends(query.strategy)
     if isinstance(query, ClassCurvesQuery):
-        starts = np.arange(query.classes.shape[0]) * query.strategy.size
+        starts = np.arange(query.shape[0]) * query.strategy.size
         return np.asarray(starts[:, np.newaxis] + _strategy_ends(query.strategy)).ravel()
     return np.arange(prod(query.aggregate.shape))
 

@@ -1,0 +1,195 @@
+"""What people see of the concordance of a score: a table of measures, areas over time, and calibration in groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+
+from ogive.core.digits import number, percent
+from ogive.errors import ParameterError
+from ogive.showing.axis import plain_number
+from ogive.showing.parts import Html, table
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
+from ogive.showing.view import Numbers, Rows, View, aligned, level
+from ogive.statistics.concordance.estimate import ConcordanceEstimate
+from ogive.statistics.confidence import Number
+from ogive.statistics.survival.estimate import Value
+
+USELESS = 0.25
+"""A wider interval of an index says little: half of the way from chance to perfect."""
+
+
+class ConcordanceEstimateView(View):
+    """Indices and areas with their intervals; calibration where the score is a predicted chance."""
+
+    estimate: ConcordanceEstimate
+    compares = True
+    table_title = "Measures of the score"
+
+    @property
+    def name(self) -> str:
+        return f"concordance of {self.estimate.score} with {self.estimate.time} until {self.estimate.event}"
+
+    @property
+    def short(self) -> str:
+        estimate = self.estimate
+        return f"of {estimate.score[:40]}: {estimate.grid.bins} intervals, {estimate.score_grid.bins} bins"
+
+    @property
+    def subject(self) -> str:
+        return self.estimate.score
+
+    @cached_property
+    def measures(self) -> list[tuple[str, Value]]:
+        """The measures of the table."""
+        estimate = self.estimate
+        areas = [(f"AUC at {plain_number(time)}", estimate.auc(time)) for time in estimate.shown_horizons]
+        measures = [("Harrell's index", estimate.harrell()), ("Uno's index", estimate.uno()), *areas]
+        if estimate.predicts is not None:
+            at = f"at {plain_number(estimate.predicts)}"
+            measures += [(f"Brier score {at}", estimate.brier())]
+            measures += [(f"observed less predicted {at}", estimate.mean_calibration())]
+        return measures
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        noisy = self.estimate.private and self.estimate.total is None
+        return [("records", f"{'about ' if noisy else ''}{self.estimate.records:,.0f}")]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return ("measure", "value", f"{level(self.estimate)} interval")
+
+    @property
+    def rows(self) -> Rows:
+        return [(name, *_shown(value)) for name, value in self.measures]
+
+    @property
+    def groups(self) -> Rows:
+        """Headings, and a line of each group of the predicted chance; nothing where the score is none."""
+        if self.estimate.predicts is None:
+            return ()
+        lines = [
+            (
+                f"{plain_number(each.low)} to {plain_number(each.high)}",
+                f"{each.records:,.0f}",
+                "-" if math.isnan(each.predicted) else percent(each.predicted),
+                *_shown(each.observed, percent),
+            )
+            for each in self.estimate.calibration()
+        ]
+        return [(self.estimate.score, "records", "predicted", "observed", f"{level(self.estimate)} interval"), *lines]
+
+    @property
+    def notes(self) -> list[str]:
+        estimate = self.estimate
+        notes = ["intervals are for the population: sampling error" + (" and noise" if estimate.private else "")]
+        if any(math.isnan(value.value) for _, value in self.measures):
+            why = "noise may hide that there are" if estimate.private else "there are no"
+            notes.append(f"a measure is missing where {why} records with an event before its time or without one")
+        notes.append("two events of one interval of time are not compared; scores of one bin count one half")
+        return notes
+
+    def text(self) -> str:
+        head, *rest = super().text().split("\n")
+        lines = [f"  {line}" for line in aligned(self.groups)] if self.groups else []
+        kept = len(rest) - len(self.notes)
+        return "\n".join([head, *rest[:kept], *lines, *rest[kept:]])
+
+    @property
+    def line(self) -> list[tuple[str, str]]:
+        return [*self.facts, *((name, " ".join(_shown(value))) for name, value in self.measures[:2])]
+
+    def number(self, confidence_level: float, probability: float) -> Number:
+        """Uno's index."""
+        return Number(f"Uno's index of {self.estimate.score}", *self.estimate.uno(confidence_level=confidence_level))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        value, low, high = self.estimate.auc_band()
+        areas = [self.estimate.auc(float(time)) for time in self.estimate.grid.thresholds]
+        return {
+            "time": self.estimate.grid.thresholds.tolist(),
+            "auc": value.tolist(),
+            "auc_low": [each.low for each in areas],
+            "auc_high": [each.high for each in areas],
+            "band_low": low.tolist(),
+            "band_high": high.tolist(),
+        }
+
+    @property
+    def numbers(self) -> Numbers | None:
+        shown = [(name, *value[:3]) for name, value in self.measures if name[0] in "HUA"]
+        return Numbers(
+            "Chance that the record with the earlier event has the higher score",
+            [(name, None if math.isnan(value) else value, low, high) for name, value, low, high in shown],
+            summary="Concordance of the score, and areas below ROC curves at some times.",
+        )
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the area below the ROC curve over time, with a band that holds all of it at once."""
+        estimate = self.estimate
+        value, low, high = estimate.auc_band()
+        known = np.isfinite(value)
+        if not known.any():
+            raise ParameterError("noise leaves no areas to draw")
+        axes, times = new_axes(ax), estimate.grid.thresholds
+        look = styled(style, color=BLUE, linewidth=1.8, label="released" if estimate.private else "exact")
+        axes.fill_between(times[known], low[known], high[known], color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(times[known], value[known], marker="o", markersize=3, **look)
+        if self.truth is not None:
+            axes.plot(times, self.truth.auc_band()[0], color=ORANGE, linewidth=1, label="exact")
+        axes.axhline(0.5, color=GRAY, linewidth=0.8, linestyle=":")
+        axes.set_ylim(max(0.0, min(0.45, float(low[known].min()) - 0.02)), 1.0)
+        axes.set_ylabel("AUC of events up to then")
+        axes.set_xlabel(estimate.time)
+        return self.finish(axes, grid="y")
+
+    @property
+    def headline(self) -> str:
+        value = self.estimate.uno()
+        if math.isnan(value.value):
+            return "Noise leaves too few records to say how well the score ranks them."
+        shown, interval = _shown(value)
+        return (
+            f"Of two records, the one with the earlier event has the higher {self.estimate.score} with a chance of "
+            f"{shown} (Uno's index, {level(self.estimate)} interval {interval})."
+        )
+
+    @property
+    def released(self) -> Sequence[Html | str]:
+        grid, scores = self.estimate.grid, self.estimate.score_grid
+        return (
+            f"How many records had an event, and how many were censored, in each of {grid.bins:,} public intervals of "
+            f"time and later, with scores in each of {scores.bins:,} public bins. All measures are computed from these "
+            "counts at no further cost.",
+        )
+
+    def alike(self, truth: ConcordanceEstimate) -> bool:
+        return (truth.grid, truth.score_grid) == (self.estimate.grid, self.estimate.score_grid)
+
+    def tables(self, exact: Any) -> Sequence[Html | None]:
+        tables = list(super().tables(exact))
+        if self.groups:
+            head, *lines = self.groups
+            tables.append(table("Predicted and observed", head, [(row[0], row[1:]) for row in lines]))
+        return tables
+
+    @property
+    def useless(self) -> str | None:
+        value, help_ = self.estimate.uno(), "Use a larger privacy budget, more records, or fewer intervals and bins."
+        if not self.estimate.private or value.high - value.low < USELESS:
+            return None
+        return f"How well the score ranks these records is hardly known. {help_}"
+
+
+def _shown(value: Value, written: Any = None) -> tuple[str, str]:
+    """A value and its interval as text."""
+    if math.isnan(value.value):
+        return "-", "-"
+    texts = [number(each, value.high - value.low) if written is None else written(each) for each in value[:3]]
+    return texts[0], f"{texts[1]} to {texts[2]}"
