@@ -25,10 +25,11 @@ CENSORED, EVENT = 0, 1
 
 
 class Measure(NamedTuple):
-    """A function of the counts: its value, and its gradient in their shape."""
+    """A function of the counts, its gradient in their shape, and whether it is a share of records or pairs."""
 
     value: float
     gradient: Float64
+    share: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Table:
         """The chance of not being censored before each interval, and up to the horizon, shape (h + 1,)."""
         return np.concatenate(([1.0], np.cumprod(_ratio(self.at_risk[1:], self.remaining))))
 
-    def measure(self, value: float, direct: Float64, by_log: Float64) -> Measure:
+    def measure(self, value: float, direct: Float64, by_log: Float64, *, share: bool = True) -> Measure:
         """A measure from its gradient by the counts and by log G, shape (h + 1,), on all intervals of the grid."""
         later = np.cumsum(by_log[::-1])[::-1][1:]  # of log G_j for all j after interval i
         by_risk = np.zeros(len(self.counts))
@@ -94,25 +95,32 @@ class Table:
         gradient[:-1, EVENT] += by_remaining[:, None]
         repeats = np.ones(len(gradient), dtype=np.int64)
         repeats[-1] += self.intervals - len(gradient)
-        return Measure(float(value), np.repeat(gradient, repeats, axis=0))
+        return Measure(float(value), np.repeat(gradient, repeats, axis=0), share)
 
     def blank(self) -> tuple[Float64, Float64]:
         """Gradients of nothing, to be filled: by the counts, and by log G."""
         return np.zeros_like(self.counts), np.zeros(len(self.counts))
 
 
-def concordance(table: Table, *, power: int) -> Measure:
-    """Share of the pairs that are concordant, with weights 1 / G^power: Harrell's of power 0, Uno's of power 2."""
+def concordance(table: Table, *, power: int, tied_noise: float | None = None) -> Measure:
+    """Share of the pairs that are concordant, with weights 1 / G^power: Harrell's of power 0, Uno's of power 2.
+
+    Two events of one interval are no pair; or, where the variance of the noise of their number is given, half a pair.
+    """
     events, later = table.events, table.later
+    sums = events.sum(axis=1)
     weights = table.uncensored[:-1] ** -power if power else np.ones(len(events))
-    concordant = weights * (events * _below(later)).sum(axis=1)
-    pairs = weights * events.sum(axis=1) * later.sum(axis=1)
+    tied = np.zeros(len(events)) if tied_noise is None else (sums**2 - sums - tied_noise) / 2
+    concordant = weights * ((events * _below(later)).sum(axis=1) + tied / 2)
+    pairs = weights * (sums * later.sum(axis=1) + tied)
     total = pairs.sum()
     value = concordant.sum() / total
     direct, by_log = table.blank()
     scale = weights[:, None] / total
-    by_later = scale * (_above(events) - value * events.sum(axis=1, keepdims=True))
+    by_later = scale * (_above(events) - value * sums[:, None])
     direct[:-1, EVENT] = scale * (_below(later) - value * later.sum(axis=1, keepdims=True))
+    if tied_noise is not None:
+        direct[:-1, EVENT] += scale * ((sums - 0.5) * (0.5 - value))[:, None]
     direct[1:] += np.cumsum(by_later, axis=0)[:, None]
     direct[:-1, CENSORED] += by_later
     by_log[:-1] = -power * (concordant - value * pairs) / total
@@ -140,7 +148,7 @@ def brier(table: Table, predicted: Float64) -> Measure:
     direct, by_log = table.blank()
     direct[:-1, EVENT] = weights[:-1, None] * (1 - predicted) ** 2 / records
     direct[-1] = weights[-1] * predicted**2 / records
-    return table.measure(value, direct - value / records, by_log - parts)
+    return table.measure(value, direct - value / records, by_log - parts, share=False)
 
 
 def observed(table: Table, bins: slice) -> Measure:
@@ -164,6 +172,12 @@ def mean_prediction(table: Table, bins: slice, predicted: Float64) -> Measure:
     direct, by_log = table.blank()
     direct[:, :, bins] = (predicted[bins] - value) / counts.sum()
     return table.measure(value, direct, by_log)
+
+
+def gap(table: Table, bins: slice, predicted: Float64) -> Measure:
+    """What is observed of the records of some bins, less what is predicted."""
+    one, other = observed(table, bins), mean_prediction(table, bins, predicted)
+    return Measure(one.value - other.value, one.gradient - other.gradient, share=False)
 
 
 def _ratio(one: Float64, other: Float64) -> Float64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -16,7 +16,7 @@ from ogive.core.checks import among, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Cells, ClassCurvesQuery, Query
 from ogive.statistics.base import Terms, as_values
-from ogive.statistics.concordance.estimate import ConcordanceEstimate, check_grids
+from ogive.statistics.concordance.estimate import TIES, ConcordanceEstimate, check_grids
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
@@ -24,7 +24,7 @@ from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.statistic import beyond
 
-DEFAULT_BINS, DEFAULT_SCORE_BINS = 12, 20
+DEFAULT_BINS, DEFAULT_SCORE_BINS = 10, 20
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,16 @@ class Concordance:
         time: Numeric column: time from the start of observation until the event or censoring.
         event: Column that says what ended the observation.
         bounds: 0 (or the smallest possible time) and the end of the follow-up that is of interest, public.
-        bins: Number of intervals of time, at most 100; two events of one interval are not compared.
+        bins: Number of intervals of time, at most 100.
         grid: "linear", "geometric", "integers" (whole days or months), or a `Grid` instead of bounds and bins.
         score_bounds: Smallest and largest possible score, public.
         score_bins: Number of bins of the score, at most 250; scores of one bin count as equal.
         score_grid: "linear", "geometric", "integers", or a `Grid` instead of `score_bounds` and `score_bins`.
-        horizons: Times, upper ends of intervals, for which the table shows the area; by default about four.
         predicts: The time up to which `score` is the predicted chance of an event, the upper end of an interval; by
             default the score is no chance.
+        ties: What two events of one interval count for indices: "half" (one half), as times within intervals call for;
+            "omit" (nothing), as Harrell and Uno count equal times; or "auto": "omit" on a grid of whole numbers, else
+            "half".
         observed: Values of `event` of a record whose event was observed.
         censored: Values of `event` of a censored record, other causes among them; any other value is an error.
         method: Method for the distribution of scores in each interval and status, as for `Ecdf`: those without bias.
@@ -66,8 +68,8 @@ class Concordance:
     score_bounds: tuple[Bound, Bound] | None = (0, 1)
     score_bins: int = DEFAULT_SCORE_BINS
     score_grid: Grid | GridName = "linear"
-    horizons: Sequence[float] = ()
     predicts: float | None = None
+    ties: Literal["auto", "half", "omit"] = one_of("auto", "half", "omit")
     observed: tuple[LabelValue, ...] = (1,)
     censored: tuple[LabelValue, ...] = (0,)
     method: UnbiasedName = "auto"
@@ -81,11 +83,11 @@ class Concordance:
                 raise ParameterError(f"`{name}` must be a column's name, got {quoted(getattr(self, name))}")
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
         among(self.missing, "missing", ("refuse", "drop"))
+        among(self.ties, "ties", ("auto", *TIES))
         for name in ("observed", "censored"):
             object.__setattr__(self, name, as_values(getattr(self, name)))
-        object.__setattr__(self, "horizons", tuple(map(float, self.horizons)))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
-        check_grids(*self.axes, self.horizons, self.predicts)
+        check_grids(*self.axes, self.predicts)
         self.cells.domain.check_size()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,11 +97,8 @@ class Concordance:
     @cached_property
     def axes(self) -> tuple[Grid, Grid]:
         """The intervals of time, and the bins of the score."""
-        scores = make_grid(
-            self.score_bounds if isinstance(self.score_grid, str) else None,
-            self.score_bins,
-            self.score_grid,
-        )
+        score_bounds = self.score_bounds if isinstance(self.score_grid, str) else None
+        scores = make_grid(score_bounds, self.score_bins, self.score_grid)
         return make_grid(self.bounds, self.bins, self.grid), scores
 
     @cached_property
@@ -151,8 +150,8 @@ class Concordance:
             event=self.event,
             grid=times,
             score_grid=scores,
-            horizons=tuple(self.horizons),
             predicts=self.predicts,
+            ties=self.ties if self.ties != "auto" else "omit" if times.kind == "integers" else "half",
             cumulative=np.stack([measured.estimate(values, None) for values in answer.values]).ravel(),
             strategy=measured if answer.noisy else None,
             adjacency=terms.adjacency,

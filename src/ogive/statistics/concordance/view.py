@@ -12,15 +12,17 @@ import numpy as np
 from ogive.core.digits import number, percent
 from ogive.errors import ParameterError
 from ogive.showing.axis import plain_number
-from ogive.showing.parts import Html, table
+from ogive.showing.parts import Html
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
-from ogive.showing.view import Numbers, Rows, View, aligned, level
+from ogive.showing.view import Numbers, Rows, View, level
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.confidence import Number
 from ogive.statistics.survival.estimate import Value
 
 USELESS = 0.25
 """A wider interval of an index says little: half of the way from chance to perfect."""
+MOST_TIMES = 12
+"""Times of the table, at most."""
 
 
 class ConcordanceEstimateView(View):
@@ -46,14 +48,24 @@ class ConcordanceEstimateView(View):
     @cached_property
     def measures(self) -> list[tuple[str, Value]]:
         """The measures of the table."""
+        estimate, ends = self.estimate, self.estimate.grid.thresholds
+        times = ends[:: -(-len(ends) // MOST_TIMES)] if len(ends) > MOST_TIMES else ends
+        areas = [(f"AUC at {plain_number(float(time))}", estimate.auc(float(time))) for time in times]
+        return [("Harrell's index", estimate.harrell()), ("Uno's index", estimate.uno()), *areas]
+
+    @property
+    def rows(self) -> Rows:
         estimate = self.estimate
-        areas = [(f"AUC at {plain_number(time)}", estimate.auc(time)) for time in estimate.shown_horizons]
-        measures = [("Harrell's index", estimate.harrell()), ("Uno's index", estimate.uno()), *areas]
+        rows = [(name, *_shown(value)) for name, value in self.measures]
         if estimate.predicts is not None:
             at = f"at {plain_number(estimate.predicts)}"
-            measures += [(f"Brier score {at}", estimate.brier())]
-            measures += [(f"observed less predicted {at}", estimate.mean_calibration())]
-        return measures
+            rows.append((f"Brier score {at}", *_shown(estimate.brier())))
+            rows.append((f"observed less predicted {at}", *_shown(estimate.mean_calibration())))
+            for each in estimate.calibration():
+                mean = "" if math.isnan(each.predicted) else f", predicted {percent(each.predicted)}"
+                name = f"observed of scores {plain_number(each.low)} to {plain_number(each.high)}{mean}"
+                rows.append((name, *_shown(each.observed, percent)))
+        return rows
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -65,40 +77,15 @@ class ConcordanceEstimateView(View):
         return ("measure", "value", f"{level(self.estimate)} interval")
 
     @property
-    def rows(self) -> Rows:
-        return [(name, *_shown(value)) for name, value in self.measures]
-
-    @property
-    def groups(self) -> Rows:
-        """Headings, and a line of each group of the predicted chance; nothing where the score is none."""
-        if self.estimate.predicts is None:
-            return ()
-        lines = [
-            (
-                f"{plain_number(each.low)} to {plain_number(each.high)}",
-                f"{each.records:,.0f}",
-                "-" if math.isnan(each.predicted) else percent(each.predicted),
-                *_shown(each.observed, percent),
-            )
-            for each in self.estimate.calibration()
-        ]
-        return [(self.estimate.score, "records", "predicted", "observed", f"{level(self.estimate)} interval"), *lines]
-
-    @property
     def notes(self) -> list[str]:
         estimate = self.estimate
         notes = ["intervals are for the population: sampling error" + (" and noise" if estimate.private else "")]
         if any(math.isnan(value.value) for _, value in self.measures):
             why = "noise may hide that there are" if estimate.private else "there are no"
             notes.append(f"a measure is missing where {why} records with an event before its time or without one")
-        notes.append("two events of one interval of time are not compared; scores of one bin count one half")
+        tied = "count one half" if estimate.ties == "half" else "are not compared"
+        notes.append(f"two events of one interval of time {tied}; scores of one bin count one half")
         return notes
-
-    def text(self) -> str:
-        head, *rest = super().text().split("\n")
-        lines = [f"  {line}" for line in aligned(self.groups)] if self.groups else []
-        kept = len(rest) - len(self.notes)
-        return "\n".join([head, *rest[:kept], *lines, *rest[kept:]])
 
     @property
     def line(self) -> list[tuple[str, str]]:
@@ -123,7 +110,7 @@ class ConcordanceEstimateView(View):
 
     @property
     def numbers(self) -> Numbers | None:
-        shown = [(name, *value[:3]) for name, value in self.measures if name[0] in "HUA"]
+        shown = [(name, *value[:3]) for name, value in self.measures]
         return Numbers(
             "Chance that the record with the earlier event has the higher score",
             [(name, None if math.isnan(value) else value, low, high) for name, value, low, high in shown],
@@ -171,13 +158,6 @@ class ConcordanceEstimateView(View):
 
     def alike(self, truth: ConcordanceEstimate) -> bool:
         return (truth.grid, truth.score_grid) == (self.estimate.grid, self.estimate.score_grid)
-
-    def tables(self, exact: Any) -> Sequence[Html | None]:
-        tables = list(super().tables(exact))
-        if self.groups:
-            head, *lines = self.groups
-            tables.append(table("Predicted and observed", head, [(row[0], row[1:]) for row in lines]))
-        return tables
 
     @property
     def useless(self) -> str | None:

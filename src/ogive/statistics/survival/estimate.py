@@ -30,6 +30,7 @@ from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
+from ogive.strategies import Strategy
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
@@ -60,7 +61,7 @@ def _value(known: Fields, name: str, _: Read) -> LabelValue:
 _CURVES = Codec(
     lambda curves: [each.to_dict() for each in curves], _curves, {"type": "array", "minItems": 2}, last=True
 )
-_GRID = Codec(lambda grid: grid.to_dict(), lambda known, name, _: read_grid(known.data[name]), {"type": "object"})
+GRID = Codec(lambda grid: grid.to_dict(), lambda known, name, _: read_grid(known.data[name]), {"type": "object"})
 _VALUE = Codec(lambda value: value, _value, {"type": ["number", "string", "boolean"]})
 
 
@@ -93,7 +94,7 @@ class SurvivalEstimate(Estimate):
     time: str
     event: str
     _: KW_ONLY
-    grid: Grid = stored(_GRID)
+    grid: Grid = stored(GRID)
     causes: tuple[LabelValue, ...] = stored(VALUES)
     censored: LabelValue = stored(_VALUE)
     curves: tuple[Curve, ...] = stored(_CURVES)
@@ -126,15 +127,7 @@ class SurvivalEstimate(Estimate):
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        strategy = self.curves[0].strategy
-        check_price(self.provenance, [(strategy, self.curves[0].adjacency)])
-        source = self.provenance
-        if strategy is not None and source is not None and source.price is not None:
-            least = class_curves_price(strategy, source.unit, public_labels=False)
-            if not at_least(source.price, least):
-                raise DataError(
-                    f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-                )
+        check_curves_price(self.provenance, self.curves[0].strategy, self.curves[0].adjacency, len(self.curves))
 
     # what was measured
 
@@ -474,6 +467,19 @@ class SurvivalEstimate(Estimate):
             "low": low.tolist(),
             "high": high.tolist(),
         }
+
+
+def check_curves_price(
+    source: Provenance | None, strategy: Strategy | None, adjacency: Adjacency, classes: int
+) -> None:
+    """Refuse a stated price below that of the curves of so many classes."""
+    check_price(source, [(strategy, adjacency)])
+    if strategy is not None and source is not None and source.price is not None:
+        least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
+        if not at_least(source.price, least):
+            raise DataError(
+                f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
+            )
 
 
 def check_times(grid: Grid) -> None:
