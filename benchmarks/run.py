@@ -26,6 +26,7 @@ QUICK = (
     "few_quantiles",
     "roots",
     "roc",
+    "concordance",
     "files",
     "many_rows",
     "engines",
