@@ -93,7 +93,8 @@ class ClassCurvesQuery(base.Described, base.LinearQuery):
         if isinstance(self.classes, Cells):
             *others, thresholds = self.classes.domain.sizes
             return math.prod(others), thresholds
-        return self.classes.shape
+        classes, thresholds = self.classes.shape
+        return classes, thresholds
 
     @property
     def method(self) -> str:

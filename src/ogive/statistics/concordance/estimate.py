@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -163,12 +163,13 @@ class ConcordanceEstimate(Estimate):
         if self.total is not None and self.private:  # what is known of the sum corrects all classes alike
             along = self._roots @ self._roots[-1]
             values = values - (values[..., -1].sum() - self.total) * along / (along[-1] * 2 * len(values))
-        return np.diff(values, axis=-1, prepend=0.0)
+        result: Float64 = np.diff(values, axis=-1, prepend=0.0)
+        return result
 
     @property
     def raw(self) -> Float64:
         """The counts of all cells, added up in their order."""
-        return np.cumsum(self.counts)
+        return np.asarray(np.cumsum(self.counts))
 
     @property
     def records(self) -> float:
@@ -250,7 +251,7 @@ class ConcordanceEstimate(Estimate):
         """
         place = self.grid.bins if horizon is None else place_of(self.grid, horizon)
         last = self.grid.bins if self._clear(self.counts[1:], 2 * self.grid.bins) else 0
-        return self._value(lambda table: self._concordance(table, 0), place, last, confidence_level)
+        return self._value(partial(self._concordance, power=0), place, last, confidence_level)
 
     def uno(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
         """Uno's concordance, whose pairs have weights so that it does not depend on when records are censored.
@@ -262,12 +263,11 @@ class ConcordanceEstimate(Estimate):
         """
         last = min(self._observed_up_to + 1, self.grid.bins)
         place = last if horizon is None else place_of(self.grid, horizon)
-        return self._value(lambda table: self._concordance(table, 2), place, last, confidence_level)
+        return self._value(partial(self._concordance, power=2), place, last, confidence_level)
 
     def _concordance(self, table: Table, power: int) -> Measure:
-        return indices.concordance(
-            table, power=power, tied_noise=self._deviation(1) ** 2 if self.ties == "half" else None
-        )
+        tied = self._deviation(1) ** 2 if self.ties == "half" else None
+        return indices.concordance(table, power=power, tied_noise=tied)
 
     def auc(self, horizon: float, confidence_level: float | None = None) -> Value:
         """Area below the ROC curve that tells events up to a horizon from records that have none up to it.
@@ -285,7 +285,7 @@ class ConcordanceEstimate(Estimate):
             confidence_level: Of the band; by default that of the estimate.
         """
         value = np.array([self.auc(float(time)).value for time in self.grid.thresholds])
-        low, high, known = np.zeros_like(value), np.ones_like(value), np.flatnonzero(np.isfinite(value))
+        low, high, known = np.zeros_like(value), np.ones_like(value), np.flatnonzero(np.isfinite(value)).tolist()
         if len(known):
             covariance = self._covariance(
                 np.stack([indices.area(Table.until(self.counts, place + 1)).gradient for place in known])
@@ -317,25 +317,16 @@ class ConcordanceEstimate(Estimate):
         Raises:
             ParameterError: the score is no chance, or the horizon is missing or ends no interval.
         """
-        return self._value(
-            lambda table: indices.brier(table, self._predicted),
-            self._predicts(horizon),
-            self._observed_up_to,
-            confidence_level,
-        )
+        place, last = self._predicts(horizon), self._observed_up_to
+        return self._value(partial(indices.brier, predicted=self._predicted), place, last, confidence_level)
 
     def mean_calibration(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
         """Observed chance of an event up to a horizon, by Kaplan and Meier, less the mean of what was predicted.
 
         Args, Raises: as for `brier`.
         """
-        return self._value(
-            lambda table: indices.gap(table, slice(0, self.score_grid.bins), self._predicted),
-            self._predicts(horizon),
-            self._observed_up_to,
-            confidence_level,
-            -1.0,
-        )
+        place, gap = self._predicts(horizon), partial(indices.gap, bins=slice(None), predicted=self._predicted)
+        return self._value(gap, place, self._observed_up_to, confidence_level, -1.0)
 
     def calibration(
         self, horizon: float | None = None, groups: int = 5, confidence_level: float | None = None
@@ -352,21 +343,18 @@ class ConcordanceEstimate(Estimate):
         """
         if groups < 1:
             raise ParameterError(f"`groups` must be at least 1, got {groups}")
-        place, bounds = self._predicts(horizon), np.append(self.score_grid.low, self.score_grid.thresholds)
+        place, bounds = self._predicts(horizon), np.append(self.score_grid.low, self.score_grid.thresholds).tolist()
         shares = np.maximum.accumulate(np.cumsum(self.counts.sum(axis=(0, 1))))
         cuts = np.searchsorted(shares, np.arange(1, groups) / groups * max(shares[-1], 0.0)) + 1
-        ends = sorted({0, len(shares), *(int(cut) for cut in cuts if cut < len(shares))})
-        return tuple(self._group(place, slice(*each), bounds, confidence_level) for each in pairwise(ends))
-
-    def _group(self, place: int, bins: slice, bounds: Float64, level: float | None) -> Group:
-        counts = self.counts[:, :, bins]
-        last = place if self._clear(counts[place:], 2 * (len(counts) - place)) else 0
-        observed = self._value(lambda table: indices.observed(table, bins), place, last, level)
-        predicted = math.nan
-        if not math.isnan(observed.value):
-            predicted = indices.mean_prediction(Table.until(self.counts, place), bins, self._predicted).value
-        ends = float(bounds[bins.start]), float(bounds[bins.stop])
-        return Group(*ends, max(float(counts.sum()), 0.0), predicted, observed)
+        results = []
+        for start, stop in pairwise(sorted({0, len(shares), *(int(cut) for cut in cuts if cut < len(shares))})):
+            counts, bins = self.counts[:, :, start:stop], slice(start, stop)
+            last = place if self._clear(counts[place:], 2 * (len(counts) - place)) else 0
+            observed = self._value(partial(indices.observed, bins=bins), place, last, confidence_level)
+            table = Table.until(self.counts, place)
+            mean = indices.mean_prediction(table, bins, self._predicted).value if last else math.nan
+            results.append(Group(bounds[start], bounds[stop], max(float(counts.sum()), 0.0), mean, observed))
+        return tuple(results)
 
     def _predicts(self, horizon: float | None) -> int:
         time = self.predicts if horizon is None else horizon

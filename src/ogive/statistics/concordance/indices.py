@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,27 +38,21 @@ class Table:
 
     Fields:
         counts: Of each interval, status and bin, exact or unbiased, shape (h + 1, 2, S).
-        intervals: Intervals of the grid, with that of all later times.
+        repeated: How many intervals of the grid the last one stands for.
     """
 
     counts: Float64
-    intervals: int
+    repeated: int
 
     @staticmethod
     def until(counts: Float64, horizon: int) -> Table:
         """The counts of which the first `horizon` intervals are told apart."""
-        return Table(np.concatenate([counts[:horizon], counts[horizon:].sum(axis=0)[None]]), len(counts))
+        return Table(np.concatenate([counts[:horizon], counts[horizon:].sum(axis=0)[None]]), len(counts) - horizon)
 
     @cached_property
     def events(self) -> Float64:
         """Events of each interval up to the horizon, shape (h, S)."""
         return self.counts[:-1, EVENT]
-
-    @cached_property
-    def beyond(self) -> Float64:
-        """Records of later intervals, shape (S,)."""
-        result: Float64 = self.counts[-1].sum(axis=0)
-        return result
 
     @cached_property
     def later(self) -> Float64:
@@ -84,22 +78,28 @@ class Table:
         """The chance of not being censored before each interval, and up to the horizon, shape (h + 1,)."""
         return np.concatenate(([1.0], np.cumprod(_ratio(self.at_risk[1:], self.remaining))))
 
-    def measure(self, value: float, direct: Float64, by_log: Float64, *, share: bool = True) -> Measure:
-        """A measure from its gradient by the counts and by log G, shape (h + 1,), on all intervals of the grid."""
-        later = np.cumsum(by_log[::-1])[::-1][1:]  # of log G_j for all j after interval i
-        by_risk = np.zeros(len(self.counts))
-        by_risk[1:] += _ratio(later, self.at_risk[1:])
+    def measure(
+        self,
+        value: float,
+        by_log: Any = (0.0,),
+        *,
+        events: Any = 0.0,
+        censored: Any = 0.0,
+        beyond: Any = 0.0,
+        every: Any = 0.0,
+        share: bool = True,
+    ) -> Measure:
+        """A measure from its gradients by log G, and by cells of the intervals, of later ones, or of both alike."""
+        gradient = np.zeros_like(self.counts) + every
+        gradient[:-1, EVENT] += events
+        gradient[:-1, CENSORED] += censored
+        gradient[-1] += beyond
+        later = np.cumsum(np.broadcast_to(by_log, len(self.counts))[::-1])[::-1][1:]  # of log G_j after interval i
         by_remaining = _ratio(later, self.remaining)
-        by_risk[:-1] -= by_remaining
-        gradient = direct + np.cumsum(by_risk)[:, None, None]
+        by_risk = np.append(0.0, _ratio(later, self.at_risk[1:])) - np.append(by_remaining, 0.0)
+        gradient += np.cumsum(by_risk)[:, None, None]
         gradient[:-1, EVENT] += by_remaining[:, None]
-        repeats = np.ones(len(gradient), dtype=np.int64)
-        repeats[-1] += self.intervals - len(gradient)
-        return Measure(float(value), np.repeat(gradient, repeats, axis=0), share)
-
-    def blank(self) -> tuple[Float64, Float64]:
-        """Gradients of nothing, to be filled: by the counts, and by log G."""
-        return np.zeros_like(self.counts), np.zeros(len(self.counts))
+        return Measure(float(value), np.concatenate([gradient[:-1], [gradient[-1]] * self.repeated]), share)
 
 
 def concordance(table: Table, *, power: int, tied_noise: float | None = None) -> Measure:
@@ -107,71 +107,72 @@ def concordance(table: Table, *, power: int, tied_noise: float | None = None) ->
 
     Two events of one interval are no pair; or, where the variance of the noise of their number is given, half a pair.
     """
-    events, later = table.events, table.later
-    sums = events.sum(axis=1)
+    events, later, sums = table.events, table.later, table.events.sum(axis=1)
     weights = table.uncensored[:-1] ** -power if power else np.ones(len(events))
     tied = np.zeros(len(events)) if tied_noise is None else (sums**2 - sums - tied_noise) / 2
     concordant = weights * ((events * _below(later)).sum(axis=1) + tied / 2)
     pairs = weights * (sums * later.sum(axis=1) + tied)
-    total = pairs.sum()
-    value = concordant.sum() / total
-    direct, by_log = table.blank()
-    scale = weights[:, None] / total
+    value, scale = concordant.sum() / pairs.sum(), weights[:, None] / pairs.sum()
     by_later = scale * (_above(events) - value * sums[:, None])
-    direct[:-1, EVENT] = scale * (_below(later) - value * later.sum(axis=1, keepdims=True))
+    by_events = _below(later) - value * later.sum(axis=1, keepdims=True)
     if tied_noise is not None:
-        direct[:-1, EVENT] += scale * ((sums - 0.5) * (0.5 - value))[:, None]
-    direct[1:] += np.cumsum(by_later, axis=0)[:, None]
-    direct[:-1, CENSORED] += by_later
-    by_log[:-1] = -power * (concordant - value * pairs) / total
-    return table.measure(value, direct, by_log)
+        by_events += ((sums - 0.5) * (0.5 - value))[:, None]
+    return table.measure(
+        value,
+        np.append(-power * (concordant - value * pairs) / pairs.sum(), 0.0),
+        events=scale * by_events,
+        censored=by_later,
+        every=np.vstack([np.zeros_like(by_later[:1]), np.cumsum(by_later, axis=0)])[:, None],
+    )
 
 
 def area(table: Table) -> Measure:
     """Area below the cumulative and dynamic ROC curve at the horizon."""
     weights = 1.0 / table.uncensored[:-1]
-    cases, controls = weights @ table.events, table.beyond
+    cases, controls = weights @ table.events, table.counts[-1].sum(axis=0)
     value = float(cases @ _below(controls)) / (cases.sum() * controls.sum())
     by_cases = (_below(controls) / controls.sum() - value) / cases.sum()
-    direct, by_log = table.blank()
-    direct[:-1, EVENT] = weights[:, None] * by_cases
-    direct[-1] = (_above(cases) / cases.sum() - value) / controls.sum()
-    by_log[:-1] = -weights * (table.events @ by_cases)
-    return table.measure(value, direct, by_log)
+    by_controls = (_above(cases) / cases.sum() - value) / controls.sum()
+    by_log = np.append(-weights * (table.events @ by_cases), 0.0)
+    return table.measure(value, by_log, events=weights[:, None] * by_cases, beyond=by_controls)
 
 
 def brier(table: Table, predicted: Float64) -> Measure:
     """Weighted mean of squared distances between status at the horizon and what each bin predicts."""
-    weights, records = 1.0 / table.uncensored, table.at_risk[0]
-    parts = weights * np.append(table.events @ (1 - predicted) ** 2, table.beyond @ predicted**2) / records
-    value = parts.sum()
-    direct, by_log = table.blank()
-    direct[:-1, EVENT] = weights[:-1, None] * (1 - predicted) ** 2 / records
-    direct[-1] = weights[-1] * predicted**2 / records
-    return table.measure(value, direct - value / records, by_log - parts, share=False)
+    squares = np.stack([(1 - predicted) ** 2, predicted**2])
+    weights = 1.0 / (table.uncensored * table.at_risk[0])
+    parts = weights * np.append(table.events @ squares[0], table.counts[-1].sum(axis=0) @ squares[1])
+    return table.measure(
+        parts.sum(),
+        -parts,
+        events=weights[:-1, None] * squares[0],
+        beyond=weights[-1] * squares[1],
+        every=-parts.sum() / table.at_risk[0],
+        share=False,
+    )
 
 
 def observed(table: Table, bins: slice) -> Measure:
     """Chance of an event up to the horizon of the records of some bins, by Kaplan and Meier."""
-    events = table.events[:, bins].sum(axis=1)
-    at_risk = np.cumsum(table.counts[:, :, bins].sum(axis=(1, 2))[::-1])[:0:-1]
+    inside = np.zeros(table.counts.shape[-1])
+    inside[bins] = 1.0
+    events = table.events @ inside
+    at_risk = np.cumsum((table.counts.sum(axis=1) @ inside)[::-1])[:0:-1]
     remaining = at_risk - events
     survival = np.prod(remaining / at_risk)
-    direct, by_log = table.blank()
-    by_risk = np.append(np.cumsum(survival * (1 / at_risk - 1 / remaining)), 0.0)
-    by_risk[-1] = by_risk[-2]
-    direct[:, :, bins] = by_risk[:, None, None]
-    direct[:-1, EVENT, bins] += (survival / remaining)[:, None]
-    return table.measure(1.0 - survival, direct, by_log)
+    by_risk = np.cumsum(survival * (1 / at_risk - 1 / remaining))
+    every = np.append(by_risk, by_risk[-1])[:, None, None] * inside
+    return table.measure(1.0 - survival, events=(survival / remaining)[:, None] * inside, every=every)
 
 
 def mean_prediction(table: Table, bins: slice, predicted: Float64) -> Measure:
     """Mean of what is predicted for the records of some bins."""
-    counts = table.counts.sum(axis=(0, 1))[bins]
-    value = counts @ predicted[bins] / counts.sum()
-    direct, by_log = table.blank()
-    direct[:, :, bins] = (predicted[bins] - value) / counts.sum()
-    return table.measure(value, direct, by_log)
+    counts = np.zeros_like(predicted)
+    counts[bins] = table.counts.sum(axis=(0, 1))[bins]
+    value = counts @ predicted / counts.sum()
+    by_bins = np.zeros_like(predicted)
+    by_bins[bins] = (predicted[bins] - value) / counts.sum()
+    return table.measure(value, every=by_bins)
 
 
 def gap(table: Table, bins: slice, predicted: Float64) -> Measure:

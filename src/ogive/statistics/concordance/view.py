@@ -49,7 +49,7 @@ class ConcordanceEstimateView(View):
     def measures(self) -> list[tuple[str, Value]]:
         """The measures of the table."""
         estimate, ends = self.estimate, self.estimate.grid.thresholds
-        times = ends[:: -(-len(ends) // MOST_TIMES)] if len(ends) > MOST_TIMES else ends
+        times = ends[:: -1 - (len(ends) - 1) // MOST_TIMES][::-1]
         areas = [(f"AUC at {plain_number(float(time))}", estimate.auc(float(time))) for time in times]
         return [("Harrell's index", estimate.harrell()), ("Uno's index", estimate.uno()), *areas]
 
