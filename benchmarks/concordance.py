@@ -97,7 +97,7 @@ def measured(runs: int) -> Iterator[dict[str, Any]]:
     for count in RECORDS:
         records = cohort(count)
         true = exact(records)
-        bins, score_bins = (6, 10) if count < 2_000 else (10, 20)
+        bins, score_bins = (6, 10) if count < 2_000 else (10, 20) if count < 20_000 else (20, 50)
         for epsilon in EPSILONS:
             found = np.stack([released(records, epsilon, bins, score_bins) for _ in range(runs)])
             for place, name in enumerate(("Harrell's index", "Uno's index", "AUC at half of the time")):

@@ -323,7 +323,12 @@ class ConcordanceEstimate(Estimate):
     def mean_calibration(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
         """Observed chance of an event up to a horizon, by Kaplan and Meier, less the mean of what was predicted.
 
-        Args, Raises: as for `brier`.
+        Args:
+            horizon: The upper end of an interval; by default `predicts`.
+            confidence_level: Of its interval; by default that of the estimate.
+
+        Raises:
+            ParameterError: as `brier`.
         """
         place, gap = self._predicts(horizon), partial(indices.gap, bins=slice(None), predicted=self._predicted)
         return self._value(gap, place, self._observed_up_to, confidence_level, -1.0)
