@@ -60,7 +60,7 @@ PYTHON_ALONE = {
     "prices": ("distance", "epsilons", "level_epsilon", "lipschitz", "most", "orders"),
     "columns": ("fractions",),
     "oracles": ("assignment",),
-    "kernels": ("corrected", "margin", "matrix_rows", "range", "surrogate", "ties"),
+    "kernels": ("corrected", "margin", "matrix_rows", "range", "surrogate"),
     "protocols": (
         *("early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
         *("secret", "threads", "tolerated", "users", "verifications", "verified"),

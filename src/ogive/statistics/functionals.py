@@ -239,19 +239,23 @@ class Change:
     gradients: Float64
 
     @cached_property
-    def noise(self) -> Float64:
-        """Variance of the noise, shape (functions,)."""
+    def through(self) -> Float64:
+        """R with R R^T the covariance of the noise of all functions, shape (functions, classes * nodes)."""
         counts = self.counts
         if counts.strategy is None:
-            return np.zeros(len(self.gradients))
+            return np.zeros((len(self.gradients), 1))
         roots = noise_roots(cast(Hashable, counts.strategy), counts.sizes is not None)
         steps = np.diff(self.gradients, append=0.0)  # h_i = c_i - c_{i-1}
-        through = -steps @ roots
+        through: Float64 = -steps @ roots
         if counts._shares_excess:
             pulled = -(steps @ pull_of_size(counts.strategy)).sum(axis=1) / len(counts.raw)
             through = through - pulled[:, None, None] * roots[-1]
-        result: Float64 = np.square(through).sum(axis=(1, 2))
-        return result
+        return through.reshape(len(through), -1)
+
+    @cached_property
+    def noise(self) -> Float64:
+        """Variance of the noise, shape (functions,)."""
+        return np.asarray(np.square(self.through).sum(axis=1))
 
     @cached_property
     def sampling(self) -> Float64:
@@ -303,7 +307,7 @@ class Change:
     def share_ends(
         self, values: Float64, numbers: Float64, level: float, *, together: bool = False
     ) -> tuple[Float64, Float64]:
-        """Ends of shares of so many records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
+        """Ends of shares of these numbers of records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
         z = self.quantiles(level, together=together)
         z = np.where(z > 0, z, _normal(level))
         q = z * z * self.counts.rows_of_one / np.maximum(numbers, 1e-9)

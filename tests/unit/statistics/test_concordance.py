@@ -326,7 +326,8 @@ def test_where_noise_leaves_nothing_everything_is_possible():
         assert (value.high, value.standard_error) == (1, math.inf)
         assert value.low in (0, -1)
     assert "too few" in estimate.view().headline
-    assert math.isnan(estimate.difference(estimate, same_records=True).value)
+    apart = estimate.difference(estimate, same_records=True)
+    assert (math.isnan(apart.value), apart.low, apart.high) == (True, -1, 1)
 
 
 def test_the_difference_of_two_scores_holds_whatever_their_errors_have_in_common(cohort):

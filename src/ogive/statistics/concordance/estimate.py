@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,15 +23,14 @@ from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import read_strategy
+from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
-from ogive.statistics.survival.estimate import GRID, Value, check_curves_price, check_times
-from ogive.statistics.survival.process import noise_roots, normal_quantile
+from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
+from ogive.statistics.survival.process import normal_quantile
 from ogive.strategies import Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
 TIES = ("half", "omit")
-_CLEAR, _FEWEST = 4.0, 3.0
-"""Noise deviations, and records, by which a count must exceed 0 so that something is divided by it."""
 _SEED, _SIMULATIONS = 0x636F6E63, 4000
 
 
@@ -105,7 +104,6 @@ class ConcordanceEstimate(Estimate):
     error_words: ClassVar[Mapping[str, str]] = {
         "harrell": "distance of Harrell's index from the exact one",
         "uno": "distance of Uno's index from the exact one",
-        "auc": "root mean squared distance of the areas over time, where they are estimable",
     }
 
     score: str
@@ -150,21 +148,14 @@ class ConcordanceEstimate(Estimate):
         return self.strategy is not None
 
     @cached_property
-    def _roots(self) -> Float64:
-        """R with R R^T the covariance of the noise of one class's cumulative counts, shape (S, nodes)."""
-        if self.strategy is None:
-            return np.zeros((self.score_grid.bins, 1))
-        return noise_roots(cast(Hashable, self.strategy))
+    def _classes(self) -> ClassCounts:
+        raw = self.cumulative.reshape(-1, self.score_grid.bins)
+        return ClassCounts(raw, raw, self.strategy, None, self.total, self.rows_of_one)
 
     @cached_property
     def counts(self) -> Float64:
         """Unbiased counts of each interval, status (censored, event) and bin; shape (intervals + 1, 2, S)."""
-        values = self.cumulative.reshape(self.grid.bins + 1, 2, -1)
-        if self.total is not None and self.private:  # what is known of the sum corrects all classes alike
-            along = self._roots @ self._roots[-1]
-            values = values - (values[..., -1].sum() - self.total) * along / (along[-1] * 2 * len(values))
-        result: Float64 = np.diff(values, axis=-1, prepend=0.0)
-        return result
+        return self._classes.histograms.reshape(self.grid.bins + 1, 2, -1)
 
     @property
     def raw(self) -> Float64:
@@ -174,40 +165,38 @@ class ConcordanceEstimate(Estimate):
     @property
     def records(self) -> float:
         """Number of records, noisy where it is private; at least 0."""
-        return max(0.0, float(self.counts.sum())) if self.total is None else float(self.total)
+        return self._classes.records
 
-    def _noise(self, gradients: Float64) -> Float64:
-        """R with R R^T the covariance of the noise of functions with these gradients, shape (functions, nodes)."""
-        weights = gradients.reshape(len(gradients), -1, self.score_grid.bins)
-        rows = (weights - np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)) @ self._roots
-        if self.total is not None and self.private:
-            last = self._roots[-1]
-            rows = rows - (rows @ last).mean(axis=1)[:, None, None] * last / (last @ last)
-        return rows.reshape(len(rows), -1)
+    def _change(self, gradients: Float64) -> Change:
+        return self._classes.change(gradients.reshape(len(gradients), *self._classes.raw.shape))
 
     def _covariance(self, gradients: Float64) -> Float64:
-        """Covariance of functions with these gradients: noise, and multinomial sampling of the records."""
-        noise, flat, counts = self._noise(gradients), gradients.reshape(len(gradients), -1), self.counts.ravel()
+        """Covariance of functions with these gradients: noise, and multinomial sampling of the records.
+
+        That of sampling is by counts without bias, which add up to the right number where most cells are empty.
+        """
+        noise, flat, counts = (
+            self._change(gradients).through,
+            gradients.reshape(len(gradients), -1),
+            self.counts.ravel(),
+        )
         mean = flat @ counts
         sampling = (flat * counts) @ flat.T - np.outer(mean, mean) / max(counts.sum(), 1.0)
         np.fill_diagonal(sampling, np.maximum(np.diag(sampling), 0.0))
-        return noise @ noise.T + self.rows_of_one * sampling
+        result: Float64 = noise @ noise.T + self.rows_of_one * sampling
+        return result
 
-    def _deviation(self, classes: int) -> float:
-        """Standard deviation of the noise of the records of so many classes."""
-        share = classes / (2 * len(self.counts)) if self.total is not None else 0.0
-        return math.sqrt(max(0.0, float(np.square(self._roots[-1]).sum()) * classes * (1 - share)))
-
-    def _clear(self, counts: Float64, classes: int) -> bool:
-        """Whether the sum of the counts of so many classes is surely above 0."""
-        return bool(counts.sum() >= (max(_CLEAR * self._deviation(classes), _FEWEST) if self.private else 1e-9))
+    def _clear(self, *cells: Any) -> bool:
+        """Whether noise does not hide that there are records in some cells."""
+        weights = np.zeros_like(self.counts)
+        weights[cells] = 1.0
+        return self._classes.clear(weights.reshape(self._classes.raw.shape))
 
     @cached_property
     def _observed_up_to(self) -> int:
         """Intervals up to which noise cannot hide that records are under observation at their ends."""
         for place in range(1, len(self.counts)):
-            after, classes = self.counts[place:], 2 * (len(self.counts) - place)
-            if not self._clear(after, classes) or self.counts[place - 1, 0].sum() + after.sum() <= 0:
+            if not self._clear(slice(place, None)) or self.counts[place - 1, 0].sum() + self.counts[place:].sum() <= 0:
                 return place - 1
         return self.grid.bins
 
@@ -215,27 +204,23 @@ class ConcordanceEstimate(Estimate):
         self, measure: Callable[[Table], Measure], place: int, last: int, level: float | None, least: float = 0.0
     ) -> Value:
         """A measure up to an interval with its interval; NaN and all that is possible where noise leaves nothing."""
-        enough = 0 < place <= last and self._clear(self.counts[:place, indices.EVENT], place)
-        found = measure(Table.until(self.counts, place)) if enough else None
-        if found is None or not math.isfinite(found.value):
-            return Value(math.nan, least, 1.0, math.inf)
-        gradient = found.gradient[None]
-        value, z, total = (
-            min(max(found.value, least), 1.0),
-            normal_quantile(self._level(level)),
-            self._covariance(gradient).item(),
-        )
-        if not found.share:
-            reach = z * math.sqrt(total)
-            return Value(value, max(value - reach, least), min(value + reach, 1.0), math.sqrt(total))
+        enough = 0 < place <= last and self._clear(slice(place), indices.EVENT)
+        result = measure(Table.until(self.counts, place)) if enough else None
+        if result is None or not math.isfinite(result.value):
+            return unknown(least)
+        gradient = result.gradient[None]
+        total, z = self._covariance(gradient).item(), normal_quantile(self._level(level))
+        value, error = min(max(result.value, least), 1.0), math.sqrt(total)
+        if not result.share:
+            return Value(value, max(value - z * error, least), min(value + z * error, 1.0), error)
         # all s with (value - s)^2 <= z^2 (s (1 - s) / n + noise), n the records of a share with this sampling error
-        noise, inside = float(np.square(self._noise(gradient)).sum()), min(max(value, 1e-9), 1 - 1e-9)
+        noise, inside = float(self._change(gradient).noise[0]), min(max(value, 1e-9), 1 - 1e-9)
         most = max(self.records, 1.0) / self.rows_of_one
         q = z * z / min(max(inside * (1 - inside) / max(total - noise, 1e-12), 1.0), most)
         middle, square = 2 * value + q, value**2 - z * z * noise
         root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))
         low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
-        return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), math.sqrt(total))
+        return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), error)
 
     def _level(self, confidence_level: float | None) -> float:
         return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
@@ -250,7 +235,7 @@ class ConcordanceEstimate(Estimate):
             confidence_level: Of its interval; by default that of the estimate.
         """
         place = self.grid.bins if horizon is None else place_of(self.grid, horizon)
-        last = self.grid.bins if self._clear(self.counts[1:], 2 * self.grid.bins) else 0
+        last = self.grid.bins if self._clear(slice(1, None)) else 0
         return self._value(partial(self._concordance, power=0), place, last, confidence_level)
 
     def uno(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
@@ -266,7 +251,9 @@ class ConcordanceEstimate(Estimate):
         return self._value(partial(self._concordance, power=2), place, last, confidence_level)
 
     def _concordance(self, table: Table, power: int) -> Measure:
-        tied = self._deviation(1) ** 2 if self.ties == "half" else None
+        first = np.zeros_like(self.counts[None])
+        first[0, 0, 0] = 1.0
+        tied = float(self._change(first).noise[0]) if self.ties == "half" else None
         return indices.concordance(table, power=power, tied_noise=tied)
 
     def auc(self, horizon: float, confidence_level: float | None = None) -> Value:
@@ -354,7 +341,7 @@ class ConcordanceEstimate(Estimate):
         results = []
         for start, stop in pairwise(sorted({0, len(shares), *(int(cut) for cut in cuts if cut < len(shares))})):
             counts, bins = self.counts[:, :, start:stop], slice(start, stop)
-            last = place if self._clear(counts[place:], 2 * (len(counts) - place)) else 0
+            last = place if self._clear(slice(place, None), slice(None), bins) else 0
             observed = self._value(partial(indices.observed, bins=bins), place, last, confidence_level)
             table = Table.until(self.counts, place)
             mean = indices.mean_prediction(table, bins, self._predicted).value if last else math.nan
@@ -376,7 +363,6 @@ class ConcordanceEstimate(Estimate):
         measure: Callable[[ConcordanceEstimate], Value] | None = None,
         *,
         same_records: bool,
-        confidence_level: float | None = None,
     ) -> Value:
         """Difference of a measure of two scores, this one less the other.
 
@@ -385,37 +371,27 @@ class ConcordanceEstimate(Estimate):
             measure: What is compared, `lambda each: each.auc(24)` say; by default Uno's index.
             same_records: Whether both are of the same records. How their errors of sampling go together is in neither
                 release then, and the interval holds whatever that is.
-            confidence_level: Of its interval; by default that of the estimate.
         """
         one, two = ((measure or ConcordanceEstimate.uno)(each) for each in (self, other))
-        errors, value = (one.standard_error, two.standard_error), one.value - two.value
-        error = sum(errors) if same_records else math.hypot(*errors)
-        reach = normal_quantile(self._level(confidence_level)) * error
-        if math.isnan(value):
-            return Value(math.nan, -1.0, 1.0, math.inf)
-        return Value(value, max(value - reach, -1.0), min(value + reach, 1.0), error)
+        return difference_of_same(one, two, float(same_records), (-1.0, 1.0))
 
     # for tables, plans and other programs
 
     def noise_share(self) -> float:
-        """Noise of the number of records in half of all classes, as a share of the records."""
-        if not self.private:
-            return 0.0
-        return self._deviation(len(self.counts)) / self.records if self.records > 0 else math.inf
+        """Noise of the number of events, as a share of the records."""
+        events = np.zeros_like(self.counts[None])
+        events[0, :, indices.EVENT] = 1.0
+        return math.sqrt(float(self._change(events).noise[0])) / max(self.records, 1e-9)
 
     def errors(self, truth: ConcordanceEstimate) -> dict[str, float]:
-        """Distances from the exact indices and areas; those of the useless index 1/2 where nothing is estimable."""
-        pairs = [(self.harrell().value, truth.harrell().value), (self.uno().value, truth.uno().value)]
-        harrell, uno = (abs((0.5 if math.isnan(value) else value) - exact) for value, exact in pairs)
-        gap = self.auc_band()[0] - truth.auc_band()[0]
-        known = gap[np.isfinite(gap)]
-        return {"harrell": harrell, "uno": uno, "auc": float(np.sqrt(np.mean(known**2))) if len(known) else 0.5}
+        """Distances from the exact indices; those of the useless index 1/2 where nothing is estimable."""
+        pairs = {"harrell": (self.harrell(), truth.harrell()), "uno": (self.uno(), truth.uno())}
+        return {
+            name: abs((0.5 if math.isnan(one.value) else one.value) - exact.value)
+            for name, (one, exact) in pairs.items()
+        }
 
     def results(self) -> dict[str, Any]:
-        """Indices and areas with their intervals, for other programs."""
-
-        def plain(value: Value) -> dict[str, Any]:
-            return {name: finite(each) for name, each in value._asdict().items()}
-
-        areas = [plain(self.auc(float(time))) for time in self.grid.thresholds]
-        return {"harrell": plain(self.harrell()), "uno": plain(self.uno()), "auc": areas}
+        """Value, interval and standard error of indices and areas, for other programs."""
+        areas = tuple(tuple(self.auc(float(time))) for time in self.grid.thresholds)
+        return {"harrell": finite(tuple(self.harrell())), "uno": finite(tuple(self.uno())), "auc": finite(areas)}

@@ -17,7 +17,7 @@ from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
 from ogive.showing.view import Numbers, Rows, View, level
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.confidence import Number
-from ogive.statistics.survival.estimate import Value
+from ogive.statistics.functionals import Value
 
 USELESS = 0.25
 """A wider interval of an index says little: half of the way from chance to perfect."""
