@@ -2,9 +2,9 @@
 
 The lists of mechanisms come from the code: strategies, queries, engines of running totals, laws of noise, groups of
 comparison keys, functions of circuits. One that is new must be entered here, with a case or with the test that compares
-it with integers of any size. What is linear, running totals and circuits are asked here. Of what is linear: of a few records, one by one, the matrix is found; then the
-most records that are accepted, to the last one, in several shapes; and what the code computes in int64 of these, with
-noise at its stated tail, is compared with the same matrix in Python's integers.
+it with integers of any size. Running totals and circuits are asked here, and what is linear: of a few records, one by
+one, the matrix is found; then the most records that are accepted, to the last one, in several shapes; and what the code
+computes in int64 of these, with noise at its stated tail, is compared with the same matrix in Python's integers.
 
 All refusals go through `Range.check`, so the control takes that away: then every mechanism must give a wrong number.
 """
