@@ -94,7 +94,7 @@ def test_maxima_of_another_estimate_or_law_are_others(stored, monkeypatch):
     assert drawn == 1
     assert other == pytest.approx(2 * first)
     monkeypatch.setattr(PathNoise, "estimate", estimate)
-    monkeypatch.setattr(bands, "draw_public", lambda *asked: 3 * draw(*asked))
+    monkeypatch.setattr(bands, "draw_public", lambda *asked, **options: 3 * draw(*asked, **options))
     assert maxima()[1] == 1
 
 

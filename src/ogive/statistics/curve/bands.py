@@ -209,7 +209,7 @@ def _simulate(strategy: Strategy, total_known: bool, simulations: int, progress:
 
 def _errors(strategy: Strategy, total_known: bool, rows: int, random: np.random.Generator) -> Float64:
     """Errors of simulated releases at all thresholds, in records, shape (rows, N)."""
-    noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+    noise = tuple(draw_public(level.law, (rows, level.nodes), random, rounded=True) for level in strategy.levels)
     return strategy.estimate(strategy.spread(noise), 0 if total_known else None)
 
 
@@ -538,7 +538,9 @@ def _largest(
         errors = drawn_errors.astype(np.float64)
         noise = np.zeros((len(errors), len(scale)))
         if strategy is not None:
-            drawn = tuple(draw_public(level.law, (len(errors), level.nodes), random) for level in strategy.levels)
+            drawn = tuple(
+                draw_public(level.law, (len(errors), level.nodes), random, rounded=True) for level in strategy.levels
+            )
             noise = strategy.estimate(strategy.spread(drawn), 0) / n
         over, under = (_range_maxima(each, *ranges) + _ROUNDING for each in _within_cells(errors, n, random))
         above[rows] = ((noise + over[:, which.ravel()]) / scale).max(axis=1)
