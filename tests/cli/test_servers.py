@@ -1,5 +1,6 @@
 """The commands of servers and of those who upload to them: what they refuse, each in one line."""
 
+import contextlib
 import io
 import re
 import subprocess
@@ -159,6 +160,33 @@ def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, 
         monkeypatch.setattr("sys.stdin", without)
         assert main(command) == 0
     assert "[y/N]" not in capsys.readouterr().err
+    store.close()
+
+
+@pytest.mark.parametrize("command", [["release", "study.toml", "age", "--no-wait"], ["status", "study.toml"]])
+def test_an_estimate_is_computed_after_the_state_was_read(folder, capsys, monkeypatch, command):
+    """A database may end a transaction in which nothing is asked for long."""
+    study, within, seen = read_study(folder / "study.toml"), [], []
+    store = Store("own.db")
+    with store.write() as kept:
+        begin(kept, study, "own.db")
+    read = Store.read
+
+    @contextlib.contextmanager
+    def watched(store):
+        with read(store) as entries:
+            within.append(entries)
+            yield entries
+            within.pop()
+
+    monkeypatch.setattr(Store, "read", watched)
+    monkeypatch.setattr(OfServers, "answers", lambda releases, number: seen.append(len(within)) or ("sums",))
+    monkeypatch.setattr(
+        "ogive.study.course.estimate_of", lambda study, number, answers: seen.append((answers, *within))
+    )
+    assert main(["study", *command, "--state", "own.db"]) == 0
+    assert seen[0] == 1, "answers are read within"
+    assert (("sums",),) in seen
     store.close()
 
 

@@ -2,9 +2,9 @@
 
 The lists of mechanisms come from the code: strategies, queries, engines of running totals, laws of noise, groups of
 comparison keys, functions of circuits. One that is new must be entered here, with a case or with the test that compares
-it with integers of any size. What is linear is asked here: of a few records, one by one, the matrix is found; then the
-most records that are accepted, to the last one, in several shapes; and what the code computes in int64 of these, with
-noise at its stated tail, is compared with the same matrix in Python's integers.
+it with integers of any size. Running totals and circuits are asked here, and what is linear: of a few records, one by
+one, the matrix is found; then the most records that are accepted, to the last one, in several shapes; and what the code
+computes in int64 of these, with noise at its stated tail, is compared with the same matrix in Python's integers.
 
 All refusals go through `Range.check`, so the control takes that away: then every mechanism must give a wrong number.
 """
@@ -16,13 +16,14 @@ import importlib
 import inspect
 import itertools
 import math
+import operator
 import pkgutil
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.wide import GAUSSIAN, GEOMETRIC, LAPLACE, AtTails, accepted, numbers, tail
+from helpers.wide import GAUSSIAN, GEOMETRIC, LAPLACE, AtTails, accepted, largest, numbers, tail
 
 import ogive.crypto.circuits.arithmetic as arithmetic
 import ogive.queries
@@ -30,10 +31,11 @@ import ogive.ranking.gradient
 import ogive.streams.ahead
 from ogive.columns import Categories, Domain, Label
 from ogive.core.checks import ROOM, WIDE, WORD, Range, refuse_sums
+from ogive.crypto.circuits import Builder, Signed, evaluate, separate
 from ogive.crypto.comparison.keys import GROUPS
 from ogive.errors import OgiveError, ParameterError
 from ogive.local.oracles import UnaryOracle
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam, UniformBits
+from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam, UniformBits
 from ogive.noise.base import MAX_SCALE, Law
 from ogive.noise.laws import noise_bound
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -75,8 +77,9 @@ from ogive.strategies import (
 )
 from ogive.strategies.path import MAX_BITS as PATH_BITS
 from ogive.strategies.reported import expected_tree
-from ogive.streams.engines import Engine
-from ogive.streams.running_total import METHODS
+from ogive.streams.ahead import HatTotals, PowerTotals
+from ogive.streams.engines import Engine, PathTotals, SqrtTotals, TreeTotals
+from ogive.streams.running_total import MAX_STEPS, METHODS, RunningTotal
 
 TESTS = Path(__file__).parents[1]
 REPLACE, BINS = Adjacency.REPLACE, 16
@@ -145,8 +148,14 @@ QUERIES_OF_OTHERS = {
     *("ExactMeansQuery", "ReportsQuery", "CountsQuery", "Query", "CuratorQuery", "LinearQuery"),
 }
 """What measures with those above, and what adds no integer noise: exact means, reports, bases and interfaces."""
-ENGINES = {"PathTotals", "TreeTotals", "SqrtTotals", "PowerTotals", "HatTotals"}
-"""`test_integers_fit` asks them of all methods."""
+ENGINES = {
+    PathTotals: ("path",),
+    TreeTotals: ("tree",),
+    SqrtTotals: ("sqrt",),
+    PowerTotals: ("sqrt_ahead", "open_powers"),
+    HatTotals: ("hats", "open_hats"),
+}
+"""Methods of each engine; `test_integers_fit` asks them too."""
 INNER = {"sum_of_bits", "extended", "as_signed", "all_of", "majority"}
 """Functions of bits that those of numbers consist of."""
 
@@ -170,16 +179,17 @@ def test_every_mechanism_is_entered():
     queries = {name for module in modules for name in public(module, inspect.isclass) if name.endswith("Query")}
     assert {*QUERY_CASES, *QUERIES_ELSEWHERE, *QUERIES_OF_OTHERS} == queries
     assert kinds_below(Law) == set(LAWS)
-    assert {each.__name__ for each in kinds_below(Engine)} == ENGINES
+    assert {each for several in ENGINES.values() for each in several} | {"auto"} == set(METHODS)
+    assert kinds_below(Engine) == set(ENGINES)
 
 
 def test_what_is_asked_elsewhere_is_there():
     texts = {path: (TESTS / path).read_text(encoding="utf-8") for path in {*QUERIES_ELSEWHERE.values(), STREAMS}}
     assert all(name in texts[path] for name, path in QUERIES_ELSEWHERE.items())
-    assert all(f'"{group}"' in texts[SHARES] for group in GROUPS)
+    assert GROUPS
+    assert '("group", GROUPS)' in texts[SHARES]
     assert all(f'"{method}"' in texts[STREAMS] for method in METHODS if method != "auto")
-    circuits = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "unit/crypto/circuits").glob("*.py"))
-    assert [name for name in public(arithmetic, inspect.isfunction) - INNER if name not in circuits] == []
+    assert public(arithmetic, inspect.isfunction) == {*FUNCTIONS, *ON_SHARES, *INNER}
 
 
 class Given:
@@ -225,11 +235,7 @@ class Linear:
 
     def most(self, places):
         """The most records in some places that are accepted."""
-        low, high = 0, WORD + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.accepted(self.records(places, middle)) else (low, middle)
-        return low
+        return largest(lambda total: self.accepted(self.records(places, total)), WORD + 1)
 
     def accepted(self, sums):
         words = ("fit", "too many", "must add up", "must be below", "adds up")
@@ -340,6 +346,215 @@ def test_ranges_are_exact_for_numbers_of_any_size():
     assert Range(-2, 5) + Range(-3, 3) == Range(-5, 8)
     assert Range(-2, 5) * 4 == Range(-8, 20)
     assert Range.of(np.array([3, 9])) == Range(0, 9)
+
+
+# --- Running totals: of every engine in integers and fractions of any size, with noise at its tail
+
+STEPS = 70
+METHODS_PRICED = [
+    (method, kind)
+    for method in METHODS
+    for kind in (PureDP, ZeroConcentratedDP)
+    if method != "auto"
+    and method not in (("sqrt", "sqrt_ahead", "open_powers") if kind is PureDP else ("hats", "open_hats"))
+]
+
+
+def tails_of(sign):
+    """Noise that is at its tail at every node, or as far on the other side, which every stream is given."""
+
+    def values(_, law, level, nodes):
+        return np.array([sign(level, node) * tail(law) for node in np.ravel(nodes).tolist()], np.int64)
+
+    return values
+
+
+def slow_totals(engine, elements, noise):
+    """What is published after each element, as fractions; infinite where an integer on the way was another one."""
+    sums, parts = [*itertools.accumulate(elements)], getattr(engine, "bits", 0)
+
+    def drawn(law, level, count):
+        return noise(None, law, level, range(count)).tolist()
+
+    match engine:
+        case PathTotals():
+            nodes = [drawn(engine.law, level, STEPS) for level in range(len(engine.tree.nodes))]
+            added = [
+                sum(row[step // size] for row, size in zip(nodes, engine.tree.sizes, strict=False))
+                for step in range(len(sums))
+            ]
+        case TreeTotals():
+            return slow_tree(engine, sums, [drawn(engine.law, level, STEPS) for level in range(engine.levels)])
+        case SqrtTotals():
+            weights, rows = engine.weights.tolist(), drawn(engine.law, 0, len(sums))
+            published = [
+                rows[at] + sum(weights[k] * elements[at - k] for k in range(at + 1)) for at in range(len(sums))
+            ]
+            if engine.published[: len(sums)].tolist() != published:
+                return [math.inf] * len(sums)
+            inverse = [Fraction(each) for each in engine.inverse.tolist()]
+            return [sum(inverse[k] * published[at - k] for k in range(at + 1)) for at in range(len(sums))]
+        case PowerTotals():
+            left, right = (drawn(law, level, len(sums)) for level, law in enumerate(engine.laws))
+            weights, parts = engine.weights.tolist(), 2 * engine.bits
+            added = [right[at] + sum(weights[k] * left[at - k] for k in range(at + 1)) for at in range(len(sums))]
+        case HatTotals():
+            levels = [np.array(drawn(each.law, level, each.nodes)) for level, each in enumerate(engine.strategy.levels)]
+            moved = engine.strategy.solver.correction(levels[0], np.concatenate([np.empty(0, np.int64), *levels[1:]]))
+            rounded = [round(Fraction(each) * 2**parts) for each in moved.tolist()]
+            both = zip(levels[0].tolist(), rounded, strict=True)
+            added = [*itertools.accumulate((one << parts) + other for one, other in both)][: len(sums)]
+    return [Fraction((total << parts) + each, 1 << parts) for total, each in zip(sums, added, strict=True)]
+
+
+def slow_tree(engine, sums, nodes):
+    """Honaker's estimates of completed blocks, added up."""
+    share = [Fraction(each) for each in engine.relative.tolist()]
+
+    def estimate(level, number):
+        size = engine.base**level
+        before = sums[number * size - 1] if number else 0
+        value = Fraction(sums[(number + 1) * size - 1] - before + nodes[level][number])
+        if not level:
+            return value
+        children = sum(estimate(level - 1, engine.base * number + child) for child in range(engine.base))
+        return share[level] * (value + children / (engine.base * share[level - 1]))
+
+    found = []
+    for count in range(1, len(sums) + 1):
+        blocks, done = [], 0
+        for level in reversed(range(engine.levels)):
+            size = engine.base**level
+            while done + size <= count:
+                blocks.append((level, done // size))
+                done += size
+        found.append(sum(itertools.starmap(estimate, blocks)))
+    return found
+
+
+class Streams:
+    """Streams of one method, with steps that are few enough for fractions."""
+
+    def __init__(self, method, kind, monkeypatch):
+        monkeypatch.setattr("ogive.streams.running_total.MAX_STEPS_AHEAD", STEPS)
+        monkeypatch.setattr(ogive.streams.ahead, "SPACINGS", ogive.streams.ahead.SPACINGS[:1])
+        monkeypatch.setattr(ogive.streams.ahead, "SHARES", (Fraction(3, 5), Fraction(2, 5)))
+        self.method, self.kind, self.monkeypatch = method, kind, monkeypatch
+
+    def stream(self, privacy, bound, resolution=None):
+        steps = None if self.method.startswith("open") else STEPS
+        more = {"method": self.method, "adaptive": self.method != "path", "resolution": resolution}
+        return RunningTotal(steps, privacy=self.kind(privacy), bound=bound, low=-bound, **more)
+
+    def accepted(self, privacy, bound):
+        words = ("64 bits", "noise", "2^53", "exact sums", "`low` must be below", "must be at")
+        return accepted(lambda: self.stream(privacy, bound), *words)
+
+    def exact(self, privacy, bound, sign, element):
+        """Whether published totals are those of fractions."""
+        noise = tails_of(sign)
+        self.monkeypatch.setattr(DerivedNodes, "values", noise)
+        stream, elements = self.stream(privacy, bound), [element(step) * bound for step in range(STEPS)]
+        found = stream.add_many(np.array(elements, np.float64)).tolist()
+        slow = slow_totals(stream._engine, elements, noise)
+        if math.inf in slow:
+            return False
+        reach = max(1, *map(abs, slow), bound, tail(DiscreteLaplace(1)))
+        # each float is rounded once, or few times where coefficients are floats
+        return all(abs(Fraction(one) - other) <= reach / 2**47 for one, other in zip(found, slow, strict=True))
+
+
+SIGNS = (lambda level, node: 1, lambda level, node: -1, lambda level, node: (-1) ** (node * 7919 >> 3 ^ level))
+ELEMENTS = (lambda step: 1, lambda step: -1, lambda step: (-1) ** step)
+
+
+@pytest.mark.parametrize(("method", "kind"), METHODS_PRICED)
+def test_totals_are_exact_at_the_largest_bounds_and_the_least_privacy_loss(method, kind, monkeypatch):
+    streams = Streams(method, kind, monkeypatch)
+    least = largest(lambda halvings: streams.accepted(Fraction(1 << 40, 1 << halvings), 1), 200)
+    for privacy in (Fraction(1 << 40), Fraction(1 << 40, 1 << least)):
+        bound = largest(lambda bound, privacy=privacy: streams.accepted(privacy, bound))
+        assert bound >= 1
+        assert not streams.accepted(privacy, bound + 1)
+        for sign, element in itertools.product(SIGNS, ELEMENTS):
+            assert streams.exact(privacy, bound, sign, element), (privacy, bound)
+    monkeypatch.setattr(Range, "check", lambda *_: None)
+    wrong = not streams.exact(Fraction(1 << 80), 1 << 62, SIGNS[0], ELEMENTS[0])
+    assert wrong, "the control: where nobody refuses, totals wrap"
+
+
+def test_path_noise_is_exact_at_the_end_of_the_longest_stream(monkeypatch):
+    def stream(bound):
+        return RunningTotal(MAX_STEPS, privacy=PureDP(1), bound=bound, low=-bound, method="path")
+
+    bound = largest(lambda bound: accepted(lambda: stream(bound), "2^53", "noise", "64 bits", "must be below"))
+    first, totals = MAX_STEPS - STEPS, stream(bound)
+    totals._taken, totals._total = first, first * bound
+    monkeypatch.setattr(DerivedNodes, "values", tails_of(SIGNS[2]))
+    tree, law = totals._engine.tree, totals._engine.law
+    blocks = [*zip(tree.sizes, tree.nodes, strict=False)]
+    assert all(size * nodes >= MAX_STEPS for size, nodes in blocks)
+    noise = [
+        sum(SIGNS[2](level, step // size) * tail(law) for level, (size, _) in enumerate(blocks))
+        for step in range(first, MAX_STEPS)
+    ]
+    scaled = [(bound * (first + number) << totals._engine.bits) + each for number, each in enumerate(noise, 1)]
+    wanted = [float(Fraction(each, 1 << totals._engine.bits)) for each in scaled]
+    assert totals.add_many(np.full(STEPS, float(bound))).tolist() == wanted
+
+
+# --- Circuits: every function of numbers, at the widest results that are read as numbers
+
+
+def widest(function, signed, most):
+    """The widest inputs of a circuit whose result is read as a number, the circuit, and its ports."""
+
+    def made(width):
+        builder = Builder()
+        sides = builder.garbler("x", width), builder.evaluator("y", width)
+        inputs = [Signed(each.bits) if signed else each for each in sides]
+        circuit = builder.finish({"out": function(*inputs)})
+        separate(circuit.outputs, np.zeros((1, circuit.outputs[0].width), np.bool_))
+        return circuit
+
+    width = largest(lambda bits: not bits or accepted(lambda: made(bits), "to be a number"), most + 1)
+    return made(width), width
+
+
+FUNCTIONS = {
+    "add": (arithmetic.add, operator.add, False, True),
+    "subtract": (arithmetic.subtract, operator.sub, False, True),
+    "negate": (lambda x, y: arithmetic.negate(x), lambda x, y: -x, False, True),
+    "less": (arithmetic.less, operator.lt, False, True),
+    "equal": (arithmetic.equal, operator.eq, False, True),
+    "absolute": (lambda x, y: arithmetic.absolute(x), lambda x, y: abs(x), True),
+    "absolute_difference": (arithmetic.absolute_difference, lambda x, y: abs(x - y), False),
+    "select": (lambda x, y: arithmetic.select(y.bits[0], x, y), lambda x, y: x if y & 1 else y, False, True),
+    "multiply": (arithmetic.multiply, operator.mul, False),
+    "square": (lambda x, y: arithmetic.square(x), lambda x, y: x * x, False),
+    "auc_half": (arithmetic.auc_half, lambda x, y: 2 * (x < y) + (x == y), False),
+}
+"""A circuit, the same in Python, and whether its numbers may have a sign."""
+ON_SHARES = {"kendall", "share_bits"}
+"""Of two numbers a side, and of counts: asked by `test_wide_shares`, and of labels by `test_wide_integers`."""
+
+
+@pytest.mark.parametrize(
+    ("name", "signed"), [(name, signed) for name, (_, _, *kinds) in FUNCTIONS.items() for signed in kinds]
+)
+def test_circuits_are_exact_at_the_widest_numbers_that_are_read(name, signed):
+    function, slow, *_ = FUNCTIONS[name]
+    circuit, width = widest(function, signed, 62)
+    assert width >= 31
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    points = [low, low + 1, low + 2, (low + high) // 2, -1 if signed else 1, 0, high - 1, high]
+    pairs = [*itertools.product(points, repeat=2)]
+    bits = [
+        np.array([[number >> place & 1 for place in range(width)] for number in side], np.bool_)
+        for side in zip(*pairs, strict=True)
+    ]
+    found = separate(circuit.outputs, evaluate(circuit, *bits))["out"].tolist()
+    assert found == [int(slow(*pair)) for pair in pairs]
 
 
 # --- Noise: its stated bounds, and what becomes of values beyond them

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.scope import size
-from helpers.wide import LAPLACE, accepted, last, numbers, shared
+from helpers.wide import LAPLACE, accepted, largest, last, numbers, shared
 from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
@@ -22,6 +22,7 @@ from ogive.crypto.aggregation.settings import add_masks, mask_vector
 from ogive.crypto.circuits import Bit, Builder, evaluate, separate
 from ogive.crypto.comparison import KeyShape, evaluate_sums, generate
 from ogive.crypto.comparison.evaluation import CHUNK
+from ogive.crypto.comparison.keys import GROUPS, MAX_BITS
 from ogive.crypto.field import P
 from ogive.crypto.tables import project
 from ogive.errors import DataError, ParameterError
@@ -119,9 +120,9 @@ def test_laplace_noise_in_circuits_is_added_exactly_where_it_is_as_large_as_can_
     assert law.largest >> (port.width - 3), "the control: two bits less would not hold it"
 
 
-@pytest.mark.parametrize("group", ["ring32", "ring64", "field"])
+@pytest.mark.parametrize("group", GROUPS)
 def test_sums_of_comparison_keys_are_exact_with_the_largest_payloads(group):
-    for bits, count in ((40, 5), (2, CHUNK + size(20_000, part=3))):
+    for bits, count in ((MAX_BITS, 5), (2, CHUNK + size(20_000, part=3))):
         shape = KeyShape(group=group, bits=bits)
         top = shape.domain - 1
         alphas = np.resize([0, top, 1, top, top - 1], count)
@@ -177,8 +178,8 @@ def test_sums_of_shares_are_exact_at_the_most_records_that_are_accepted(name, mo
     laws = [level.law for level in query.levels]
     noise = noise_bound(laws, adding=servers, honest=1)
 
-    def check(exponent):
-        check_range(query, records=1 << exponent, servers=servers, honest=1, modulus=modulus)
+    def check(records):
+        check_range(query, records=records, servers=servers, honest=1, modulus=modulus)
 
     def opened(records):
         """What servers open with noise at its bound, and the same in integers of any size."""
@@ -197,10 +198,11 @@ def test_sums_of_shares_are_exact_at_the_most_records_that_are_accepted(name, mo
             wanted.append([each + sign * noise for each in exact])
         return found, wanted
 
-    most = last(lambda exponent: accepted(lambda: check(exponent), "may leave the range"), 62)
-    found, wanted = opened(1 << most)
-    assert found == wanted
-    found, wanted = opened(1 << most + 6)
+    most = largest(lambda records: accepted(lambda: check(records), "may leave the range"))
+    for records in (most, most // 2 + 1, 1):
+        found, wanted = opened(records)
+        assert found == wanted
+    found, wanted = opened(most << 6)
     assert found != wanted, "the control: with 64 times as many records a sum wraps"
 
 

@@ -40,14 +40,23 @@ def last(is_accepted, end):
 
 
 def accepted(ask, *refusals):
-    """Whether a question is answered and not refused; the words of a refusal say which."""
+    """Whether a question is answered and not refused, in one line; the words of a refusal say which."""
     try:
         ask()
     except OgiveError as problem:
-        if not any(word in str(problem) for word in refusals):
+        if "\n" in str(problem) or not any(word in str(problem) for word in refusals):
             raise
         return False
     return True
+
+
+def largest(is_accepted, end=1 << 64):
+    """The last whole number that is accepted, by bisection, where 0 is accepted and the end is not."""
+    first = 0
+    while end - first > 1:
+        middle = (first + end) // 2
+        first, end = (middle, end) if is_accepted(middle) else (first, middle)
+    return first
 
 
 def numbers(bins):

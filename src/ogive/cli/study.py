@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -371,8 +372,11 @@ def _wait_for(study: AnyStudy, number: int, store: Store, *, no_wait: bool) -> d
             releases = releases_of(study, entries)
             refused, over, news = releases.refused(number), releases.over(number), releases.news(number)
             news = [line for line in news if line not in shown]
-            released = _result(study, releases, number) if news else None
-            summed = in_the_sum(releases.row(number, released=True), _names(study)) if released else ""
+            result = _result(study, releases, number) if news else None
+            row = releases.row(number, released=True)
+        # an estimate takes time, in which a database may end a transaction that does nothing
+        released = None if result is None else result()
+        summed = "" if released is None else in_the_sum(row, _names(study))
         if refused is not None:
             raise RefusalError(f"release {name} is refused: {plain(refused)}")
         if over is not None:
@@ -390,17 +394,27 @@ def _wait_for(study: AnyStudy, number: int, store: Store, *, no_wait: bool) -> d
         time.sleep(_LOOK_SECONDS)
 
 
-def _result(study: AnyStudy, releases: Releases, number: int) -> dict[str, Any] | None:
+def _result(study: AnyStudy, releases: Releases, number: int) -> Callable[[], dict[str, Any] | None]:
+    """What makes the result of a release, as plain data, of what is read here."""
     from ogive.study.document import PeopleStudy
-    from ogive.study.store import OfParties, OfServers
+    from ogive.study.store import OfParties
 
-    if isinstance(study, PeopleStudy):
-        from ogive.study.pairs.study import Meeting  # other studies need no circuits
+    if isinstance(releases, OfParties):
+        stored = releases.result(number)
+        return lambda: stored
+    answers = releases.answers(number)
 
-        answers = releases.answers(number)
-        return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
-    assert isinstance(releases, OfParties | OfServers)
-    return releases.result(number)
+    def estimated() -> dict[str, Any] | None:
+        if isinstance(study, PeopleStudy):
+            from ogive.study.pairs.study import Meeting  # other studies need no circuits
+
+            return Meeting.of(study).estimate(answers[0]).to_dict() if answers else None
+        from ogive.study.course import estimate_of
+
+        estimate = estimate_of(study, number, answers)
+        return None if estimate is None else estimate.to_dict()
+
+    return estimated
 
 
 def _names(study: AnyStudy) -> list[str]:
@@ -421,9 +435,14 @@ def status(document: Document, *, state: State) -> None:
     study = read_study(document)
     store = Store.existing(state)
     check_state(store, study)
+    numbers = range(len(study.releases))
     with store.read() as entries:
         releases = releases_of(study, entries)
-        rows = [releases.row(number) for number in range(len(study.releases))]
+        results = [_result(study, releases, number) for number in numbers]
+    complete = [result() is not None for result in results]
+    with store.read() as entries:
+        releases = releases_of(study, entries)
+        rows = [releases.row(number, released=done) for number, done in zip(numbers, complete, strict=True)]
     for each in rows:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
         summed = in_the_sum(each, _names(study))

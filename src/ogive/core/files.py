@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -132,16 +133,19 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def remove_leftovers(path: Path) -> None:
+def remove_leftovers(path: Path, *, names: str | None = None, after: float = 0) -> None:
     """Remove what writers of a file left beside it that were killed; only for who knows that nobody writes it now.
 
-    What cannot be removed stays.
+    With a pattern of `names`, of all such files in the folder of the path. Where others may write, only what nobody has
+    written to for so many seconds. What cannot be removed stays.
     """
     path = path.resolve()
-    half = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_HALF)}")
+    half = re.compile(rf"\.{names or re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_HALF)}")
     with contextlib.suppress(OSError):
         for value in path.parent.iterdir():
-            if half.fullmatch(value.name) and not value.is_dir():
+            if not half.fullmatch(value.name) or value.is_dir():
+                continue
+            if not after or value.stat().st_mtime < time.time() - after:
                 value.unlink(missing_ok=True)
 
 

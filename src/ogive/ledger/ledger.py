@@ -71,16 +71,26 @@ def identity_of(connection: Connection, values: dict[str, str], mark: Mark) -> s
     return next(iter(mark.unnamed), secrets.token_hex(16))
 
 
-def check_newest(tables: LedgerTables, connection: Connection) -> None:
-    """Refuse a ledger that lacks what the mark had before this transaction."""
+ReadCharges = dict[int, dict[str, str]]
+"""Charges of spends by account and release id, read once in a transaction."""
+
+
+def check_newest(tables: LedgerTables, connection: Connection) -> ReadCharges:
+    """Refuse a ledger that lacks what the mark had before this transaction; the charges that were read for it."""
     assert tables.mark is not None
+    read: ReadCharges = {}
     rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
     for name, noted in tables.mark.accounts(tables.identity).items():
-        if name not in rows or tables.lacks(connection, rows[name].id, noted, anew=True):
+        if name not in rows:
             raise tables.behind()
+        number = rows[name].id
+        read[number] = tables.charged(connection, number)
+        if tables.lacks(connection, number, noted, anew=True, charges=read[number]):
+            raise tables.behind()
+    return read
 
 
-def unnoted(tables: LedgerTables, connection: Connection) -> list[Line]:
+def unnoted(tables: LedgerTables, connection: Connection, read: ReadCharges) -> list[Line]:
     """What the mark lacks of a whole ledger: changes of other machines, of who was killed, and of older libraries."""
     assert tables.mark is not None
     accounts = tables.mark.accounts(tables.identity)
@@ -88,7 +98,7 @@ def unnoted(tables: LedgerTables, connection: Connection) -> list[Line]:
     for row in map(read_data_set, list(connection.execute(select(DATA_SETS)))):
         revision = tables.revision(connection, row.id)
         # also where the revision is known: older libraries spend and count none
-        changes[row.id] = tables.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
+        changes[row.id] = tables.unnoted(connection, row, accounts.get(row.name, Noted()), revision, read.get(row.id))
     return tables.lines(connection, changes)
 
 
@@ -226,8 +236,7 @@ class Ledger:
         tables = _opened(database, path)
         assert tables.mark is not None
         with database.read() as connection:
-            check_newest(tables, connection)
-            lines = unnoted(tables, connection)
+            lines = unnoted(tables, connection, check_newest(tables, connection))
             indexed = database.postgres or _has_index(connection)
         tables.mark.note(tables.identity, lines)
         database.log_ahead()

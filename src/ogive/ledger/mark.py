@@ -185,16 +185,21 @@ class Noted:
         self.revision = max(self.revision, revision)
         if settings and revision >= self.settled:
             self.settings, self.settled = settings, revision
-        changed = []
-        for release_id, spend in spends.items():
-            if revision >= self._charged.get(release_id, 0):
-                before = self.spends.get(release_id)
+        changed = list(spends)
+        if self.spends.keys().isdisjoint(spends):  # nearly always, and most of what opening a ledger takes
+            self.spends.update(spends)
+            self._charged.update(dict.fromkeys(spends, revision))
+            self.charges.update({release_id: spend["charge"] for release_id, spend in spends.items()})
+            self.counted.update(map(_charged, spends.values()))
+        else:
+            changed = [each for each in spends if revision >= self._charged.get(each, 0)]
+            for release_id in changed:
+                before, spend = self.spends.get(release_id), spends[release_id]
                 if before is not None:
                     self.counted[_charged(before)] -= 1
                 self.spends[release_id], self._charged[release_id] = spend, revision
                 self.charges[release_id] = spend["charge"]
                 self.counted[_charged(spend)] += 1
-                changed.append(release_id)
         self.log += changed
         if changed and revision > self.changed:
             self.newest, self.changed = tuple(changed), revision

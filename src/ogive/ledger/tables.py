@@ -431,13 +431,20 @@ class MarkedTables:
         return False
 
     def lacks(
-        self, connection: Connection, number: int, noted: Noted, *, anew: bool = False, revision: int | None = None
+        self,
+        connection: Connection,
+        number: int,
+        noted: Noted,
+        *,
+        anew: bool = False,
+        revision: int | None = None,
+        charges: dict[str, str] | None = None,
     ) -> bool:
         """Whether the database lacks a change, a spend or a part of a charge that the mark lists.
 
-        All spends are compared once, and where the database is ahead of the mark. Else those that were noted since the
-        last time are, and the newest of those before: a copy that lacks any change of an account lacks all later ones,
-        too, since they were made one after the other.
+        All spends are compared once, with `charges` where they were read before, and where the database is ahead of the
+        mark. Else those that were noted since the last time are, and the newest of those before: a copy that lacks any
+        change of an account lacks all later ones, too, since they were made one after the other.
         """
         revision = self.revision(connection, number) if revision is None else revision
         if revision < noted.revision:
@@ -446,19 +453,16 @@ class MarkedTables:
         seen = noted, len(noted.log), noted.newest
         recent = {*noted.log[start:], *newest}
         anew = anew or compared is not noted or revision > noted.revision or len(recent) > _RECENT
-        query = select(SPENDS.c.release_id, SPENDS.c.charge, SPENDS.c.data_set)
         if anew:
-            query, listed = query.where(SPENDS.c.data_set == number), dict(noted.charges)
+            listed, charges = noted.charges, self.charged(connection, number) if charges is None else charges
         else:
             # by their unique name alone: with the account, SQLite would read all spends of the account for it
-            query = query.where(SPENDS.c.release_id.in_(recent))
+            query = select(SPENDS.c.release_id, SPENDS.c.charge, SPENDS.c.data_set)
+            rows = connection.execute(query.where(SPENDS.c.release_id.in_(recent)))
+            charges = {release_id: charge for release_id, charge, data_set in rows if data_set == number}
             listed = {release_id: noted.charges[release_id] for release_id in recent}
-        rows = connection.execute(query)
-        charges = {release_id: charge for release_id, charge, data_set in rows if data_set == number}
         # nearly always equal, which is several times faster to see
-        if not listed.items() <= charges.items() and any(
-            _less(charges.get(release_id), charge) for release_id, charge in listed.items()
-        ):
+        if listed != charges and any(_less(charges.get(release_id), charge) for release_id, charge in listed.items()):
             return True
         self._compared[number] = seen
         return False
@@ -476,11 +480,26 @@ class MarkedTables:
                 raise self.behind()
         return totals
 
-    def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
-        """The changes of an account that the mark lacks."""
-        columns = (SPENDS.c.id, SPENDS.c.release_id, SPENDS.c.charge)
-        rows = connection.execute(select(*columns).where(SPENDS.c.data_set == row.id))
-        spends = {each.id for each in rows if noted.spends.get(each.release_id, {}).get("charge") != each.charge}
+    def charged(self, connection: Connection, number: int) -> dict[str, str]:
+        """The charges of all spends of an account, by release id."""
+        query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
+        rows: Any = connection.execute(query).all()
+        return dict(rows)
+
+    def unnoted(
+        self,
+        connection: Connection,
+        row: DataSet,
+        noted: Noted,
+        revision: int,
+        charges: dict[str, str] | None = None,
+    ) -> Change:
+        """The changes of an account that the mark lacks; of these `charges`, where they were read before."""
+        spends: set[int] = set()
+        if (self.charged(connection, row.id) if charges is None else charges) != noted.charges:
+            columns = (SPENDS.c.id, SPENDS.c.release_id, SPENDS.c.charge)
+            rows = connection.execute(select(*columns).where(SPENDS.c.data_set == row.id))
+            spends = {number for number, release_id, charge in rows if noted.charges.get(release_id) != charge}
         return Change(
             row.name, revision, noted.revision, settings=noted.settings != _settings(connection, row.id), spends=spends
         )

@@ -110,12 +110,28 @@ def law_from_dict(data: dict[str, Any]) -> Law:
 # --- Draws for simulations, which need be neither secret nor exact
 
 
-def draw_public(law: Law, shape: tuple[int, int], random: np.random.Generator) -> Int64:
+_TABLED_SIGMA, _TABLED_REACH = 16, 12
+
+
+def draw_public(law: Law, shape: tuple[int, int], random: np.random.Generator, *, rounded: bool = False) -> Int64:
     """Draws of a law for a simulation, in the given shape.
 
     The whole part of an exponential number of mean b is geometric, and the difference of two such numbers has the
     discrete Laplace law of scale b.
+
+    With `rounded` a discrete Gaussian is a rounded normal number of variance sigma^2 - 1/12, or where sigma is below 16
+    one from a table of floats. By Euler's and Maclaurin's sums the two laws differ by some phi'''' / 2880 in each
+    point, which is at most 0.001 / sigma^4 in total variation, or 2e-8.
     """
+    if rounded and isinstance(law, DiscreteGaussian):
+        sigma = float(law.sigma)
+        if sigma >= _TABLED_SIGMA:
+            normal = random.standard_normal(shape)
+            normal *= math.sqrt(sigma * sigma - 1 / 12)
+            return np.rint(normal, out=normal).astype(np.int64)
+        reach = math.ceil(_TABLED_REACH * sigma)
+        below = np.cumsum(np.exp(law.log_probability(np.arange(-reach, reach + 1))))[:-1]
+        return np.searchsorted(below, random.random(shape), side="right") - reach
     if isinstance(law, DiscreteLaplace):
         scale = float(law.scale)
         drawn = np.floor(scale * random.standard_exponential(shape))

@@ -146,7 +146,7 @@ def parse(source: str | bytes | Path) -> Any:
     """Plain data of JSON text, or of the file at a Path."""
     text = _read(source) if isinstance(source, Path) else source
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_once)
     except RecursionError:
         raise DataError("not an estimate: the JSON is nested too deeply") from None
     except UnicodeDecodeError:
@@ -165,6 +165,16 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as problem:
         raise DataError(f"cannot read {plain(path)}: {problem.strerror}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which nothing stands twice, so that all readers read the same."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{quoted(twice[:40])} stands twice in one object")
+    return result
 
 
 def _refuse_constant(name: str) -> Any:

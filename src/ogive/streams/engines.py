@@ -252,7 +252,7 @@ class PathTotals(Engine):
 
 MAX_BASE = 64
 # totals fit floats exactly; noise fits 64 bits, and an estimate is a mean of noisy sums of at most `steps` blocks
-_MAX_TOTAL, _MAX_NOISE = 1 << 53, 2.0**63
+MAX_TOTAL, _MAX_NOISE = 1 << 53, 2.0**63
 
 
 class TreeTotals(Engine):
@@ -312,7 +312,7 @@ class TreeTotals(Engine):
 
     def restore(self, state: Any, elements: Elements) -> None:
         state = fields(state, frozenset(("starts", "estimates")), "the state of a tree")
-        starts = whole_numbers(state["starts"], self.levels, -_MAX_TOTAL, _MAX_TOTAL, "starts")
+        starts = whole_numbers(state["starts"], self.levels, -MAX_TOTAL, MAX_TOTAL, "starts")
         before, sum_before = elements.count, elements.total
         for size, start in zip(self.sizes.tolist(), starts, strict=True):
             # what lies between the open block of this level and that of the level below

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_rho
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, any_whole, array_of
+from ogive.core.checks import Range, among, any_whole, array_of
 from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError, quoted
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
@@ -39,6 +39,7 @@ from ogive.provenance import check_batch_name
 from ogive.streams.ahead import MAX_STEPS as MAX_STEPS_AHEAD
 from ogive.streams.ahead import HatTotals, PowerTotals
 from ogive.streams.engines import (
+    MAX_TOTAL,
     Elements,
     Engine,
     PathTotals,
@@ -173,10 +174,8 @@ class RunningTotal:
         self._low, self._high = self._in_units(low, "low"), self._in_units(bound, "bound")
         if self._low >= self._high:
             raise ParameterError(f"`low` must be below bound, got {low} and {bound}")
-        if max(abs(self._low), abs(self._high)) * self.steps >= 1 << 53:
-            raise ParameterError(
-                "totals could reach 2^53 times the resolution; use fewer steps or a coarser resolution"
-            )
+        refusal = "totals could reach 2^53 times the resolution; use fewer steps or a coarser resolution"
+        (Range(self._low, self._high) * self.steps).check(MAX_TOTAL - 1, refusal, ParameterError)
         self._engine = self._choose(method, adaptive)
         self._parameters = {
             "steps": steps if steps is None else self.steps,

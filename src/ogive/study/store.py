@@ -24,7 +24,7 @@ from ogive.errors import LedgerError, ParameterError, PeerError, RefusalError, p
 from ogive.ledger.database import Database
 from ogive.queries import Answer
 from ogive.segments import Segments
-from ogive.study.course import check_together, estimate_of
+from ogive.study.course import check_together
 from ogive.study.document import AnyStudy, PeopleStudy, ServersStudy, Study
 from ogive.study.frames import Stage, read_answers, write_answer
 
@@ -463,14 +463,10 @@ class OfServers(Releases):
     def refused(self, number: int) -> str | None:
         return self._text(self._refused, number)
 
-    def result(self, number: int) -> dict[str, Any] | None:
-        estimate = estimate_of(self.study, number, self.answers(number))
-        return None if estimate is None else estimate.to_dict()
-
     def state(self, number: int, *, released: bool | None = None) -> str:
         if self.over(number) is not None:
             return "over"
-        if self.result(number) is not None if released is None else released:
+        if released:
             return "released"
         return "running" if self.answers(number) or self.is_requested(number) else "not requested"
 

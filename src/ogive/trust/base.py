@@ -275,7 +275,7 @@ class TrustModel(ABC):
 
     @abstractmethod
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening[Any]:
-        """Go on with a release from its secret; the caller compares contexts before asking anything."""
+        """Begin a release with its secret, or go on with one; the caller compares contexts before asking anything."""
 
 
 def _naming_what_is_needed(make: Callable[..., None]) -> Callable[..., None]:

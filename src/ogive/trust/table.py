@@ -109,7 +109,7 @@ class Central(SingleTable):
     options_type = CentralOptions
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
-        """Continue a release from its noise key."""
+        """Begin a release with its noise key, or go on with one: the key alone fixes its noise."""
         return CentralOpening(self.records, adjacency, secret)
 
 

@@ -1,5 +1,6 @@
 """Laws as plain data, the scales they accept, and rounding up to those."""
 
+import math
 from fractions import Fraction
 from math import sqrt
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from ogive.errors import ParameterError, ScaleError
 from ogive.noise import (
@@ -22,6 +24,7 @@ from ogive.noise import (
     round_up_root,
     round_up_scale,
 )
+from ogive.noise.laws import draw_public
 
 SOURCE = KeyedSource.from_seed(5)
 scales = st.fractions(min_value=Fraction(1, 1 << 20), max_value=1 << 47)
@@ -236,3 +239,35 @@ def test_uniform_bits_have_every_value_alike():
         assert np.exp(law.log_probability(np.array([-1, 0, (1 << law.bits) - 1, 1 << law.bits]))).tolist() == (
             pytest.approx([0, 2.0**-law.bits, 2.0**-law.bits, 0])
         )
+
+
+@pytest.mark.parametrize("sigma", [16, 40])
+def test_rounded_normal_numbers_are_as_near_to_a_discrete_gaussian_as_stated(sigma):
+    law, values = DiscreteGaussian(sigma), np.arange(-12 * sigma, 12 * sigma + 1)
+    exact = np.exp(law.log_probability(values))
+
+    def distance(variance):
+        return np.abs(np.diff(ndtr((np.append(values, values[-1] + 1) - 0.5) / variance**0.5)) - exact).sum() / 2
+
+    assert distance(sigma**2 - 1 / 12) <= 0.001 / sigma**4
+    assert distance(sigma**2) > 10 * 0.001 / sigma**4, "the control: without the twelfth"
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 3), 3, 16, 1 << 40])
+def test_public_draws_of_a_discrete_gaussian_follow_its_law(sigma):
+    law, size_ = DiscreteGaussian(sigma), 200_000
+    drawn = draw_public(law, (2, size_ // 2), np.random.default_rng(1), rounded=True)
+    assert drawn.shape == (2, size_ // 2)
+    assert drawn.dtype == np.int64
+    cuts = np.unique(np.rint(float(sigma) * np.array([-2.5, -1, -0.3, 0, 0.3, 1, 2.5])).astype(np.int64))
+    wanted = np.array([law_below(law, int(cut)) for cut in cuts])
+    found = (drawn.ravel()[:, np.newaxis] <= cuts).mean(axis=0)
+    assert np.abs(found - wanted).max() < 4.5 * 0.5 / size_**0.5
+
+
+def law_below(law, cut):
+    """The chance of a value up to a cut, added up, or where that is long of a normal number."""
+    sigma = float(law.sigma)
+    if sigma > 1000:
+        return ndtr((cut + 0.5) / sigma)
+    return np.exp(law.log_probability(np.arange(-math.ceil(14 * sigma) - 3, cut + 1))).sum()

@@ -85,6 +85,20 @@ def test_maxima_are_simulated_once_for_all_processes(stored):
     assert len([*folder.iterdir()]) == 1 + len(others)
 
 
+def test_what_killed_writers_of_maxima_left_is_removed_when_it_is_old(stored):
+    folder, maxima = stored
+    halves = {name: folder / f".maxima-{'0' * 40}.{name}.half" for name in ("killed__", "writing_")}
+    other = folder / ".else.killed__.half"
+    for path in (*halves.values(), other):
+        path.write_bytes(b"half")
+    for path in (halves["killed__"], other):
+        os.utime(path, (1, 1))
+    maxima()
+    assert not halves["killed__"].exists()
+    assert halves["writing_"].exists()
+    assert other.exists()
+
+
 def test_maxima_of_another_estimate_or_law_are_others(stored, monkeypatch):
     _, maxima = stored
     first, _ = maxima()
@@ -94,7 +108,7 @@ def test_maxima_of_another_estimate_or_law_are_others(stored, monkeypatch):
     assert drawn == 1
     assert other == pytest.approx(2 * first)
     monkeypatch.setattr(PathNoise, "estimate", estimate)
-    monkeypatch.setattr(bands, "draw_public", lambda *asked: 3 * draw(*asked))
+    monkeypatch.setattr(bands, "draw_public", lambda *asked, **options: 3 * draw(*asked, **options))
     assert maxima()[1] == 1
 
 

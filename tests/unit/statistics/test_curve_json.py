@@ -73,6 +73,7 @@ def changed(**changes):
     [
         ("", "not JSON"),
         ("{", "not JSON"),
+        ('{"schema": "a", "fields": [{"x": 1, "x": 2}]}', "not JSON: 'x' stands twice in one object"),
         (b"\xff\xfe\x00", "not JSON"),
         ("[]", "not a curve"),
         ('"curve"', "not a curve"),

@@ -728,3 +728,16 @@ def test_one_group_is_tried_for_all_and_the_division_is_found_once(privacy, adja
     assert rehearse(statistic._ask(terms, divided), terms) == expected
     assert divided == before
     assert len(expected) > 1
+
+
+def test_whoever_asks_on_imagined_terms_gets_an_estimate():
+    statistic = Describe(("x",), bounds={"x": (0, 100)}, by="g", groups=("a", "b"))
+    terms = Terms(PureDP(1), PrivacyUnit(ADD), lambda query: None, simulations=0, imagined=True)
+    results = []
+
+    def kept():
+        results.append((yield from statistic.questions(terms)))
+
+    rehearse(kept(), terms)
+    assert results[0].groups == ("a", "b")
+    assert results[0].of("x", "b")["mean"].defined

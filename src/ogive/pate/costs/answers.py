@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtri_exp
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, array_of, refuse_masked
+from ogive.core.checks import WIDE, Range, among, array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Rational, exact, number_text
 
@@ -142,8 +142,12 @@ def largest_excess(votes: Int64, probabilities: Float64) -> Float64:
     bit more than 1/2 is 1.5, and 1 less as much is below 1/2, so that one vote would move it from 0 to 2. Nor would
     rounding half to even: from 0.5 to 0, from 1.5 to 2.
     """
-    expected = np.floor(votes.sum(axis=1, keepdims=True) * probabilities * _SCALE + 0.5) / _SCALE
-    return np.asarray(np.floor((votes - expected).max(axis=1) + 0.5))
+    refusal = f"votes are expected of at most {WIDE >> SCALE_BITS} teachers"
+    Range(0, int(votes.sum(axis=1, dtype=np.int64).max(initial=0)) << SCALE_BITS).check(WIDE, refusal)
+    # in integers, since a float has no room for 2^-16 of more than 2^37 votes
+    expected = np.floor(votes.sum(axis=1, keepdims=True) * probabilities * _SCALE + 0.5).astype(np.int64)
+    excess = ((votes.astype(np.int64) << SCALE_BITS) - expected).max(axis=1)
+    return np.asarray((excess + (_SCALE >> 1)) >> SCALE_BITS, dtype=np.float64)
 
 
 # --- How far the chance of losing the plurality can move when one teacher changes its vote

@@ -281,7 +281,7 @@ def _simulated_noise(strategy: Approximating, simulations: int, progress: Progre
     step = max(1, _BATCH_VALUES // sum(level.nodes for level in strategy.levels))
     for start in range(0, simulations, step):
         rows = min(step, simulations - start)
-        drawn = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+        drawn = tuple(draw_public(level.law, (rows, level.nodes), random, rounded=True) for level in strategy.levels)
         batches.append(strategy.spread(drawn).astype(np.float64))
         if progress is not None:
             progress(start + rows, simulations)

@@ -60,7 +60,7 @@ from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_nu
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import Progress
-from ogive.core.files import write_atomically
+from ogive.core.files import remove_leftovers, write_atomically
 from ogive.errors import ParameterError
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed
@@ -78,6 +78,7 @@ _KEPT = 16
 _STORED_VALUES = 1 << 21  # a simulation of fewer noise values takes less than a tenth of a second
 MOST_STORED = 100
 """Files of maxima that a folder holds, of 240 KB each at the usual levels."""
+_KILLED_SECONDS = 3600  # after which nobody still writes a file of maxima
 _COMPARED = 4  # simulated releases whose errors are part of the name of a file
 _PREFIX, _DIGEST_BYTES = "maxima-", 32
 _NO_RECORD = 1e-6  # an estimated number of records at or below it is none: dividing by less could overflow
@@ -209,7 +210,7 @@ def _simulate(strategy: Strategy, total_known: bool, simulations: int, progress:
 
 def _errors(strategy: Strategy, total_known: bool, rows: int, random: np.random.Generator) -> Float64:
     """Errors of simulated releases at all thresholds, in records, shape (rows, N)."""
-    noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+    noise = tuple(draw_public(level.law, (rows, level.nodes), random, rounded=True) for level in strategy.levels)
     return strategy.estimate(strategy.spread(noise), 0 if total_known else None)
 
 
@@ -263,6 +264,8 @@ class _Stored:
         content = maxima.astype("<f8").tobytes()
         with contextlib.suppress(OSError, ParameterError):  # a full disk, or a folder that was taken away
             write_atomically(self._written / self._name, sha256(content).digest() + content)
+            # of processes that were killed while they wrote
+            remove_leftovers(self._written / self._name, names=rf"{_PREFIX}[0-9a-f]{{40}}", after=_KILLED_SECONDS)
             times = {path: _last_used(path) for path in self._written.glob(f"{_PREFIX}*")}
             for path in sorted(times, key=lambda path: times[path])[:-MOST_STORED]:
                 path.unlink(missing_ok=True)
@@ -538,7 +541,9 @@ def _largest(
         errors = drawn_errors.astype(np.float64)
         noise = np.zeros((len(errors), len(scale)))
         if strategy is not None:
-            drawn = tuple(draw_public(level.law, (len(errors), level.nodes), random) for level in strategy.levels)
+            drawn = tuple(
+                draw_public(level.law, (len(errors), level.nodes), random, rounded=True) for level in strategy.levels
+            )
             noise = strategy.estimate(strategy.spread(drawn), 0) / n
         over, under = (_range_maxima(each, *ranges) + _ROUNDING for each in _within_cells(errors, n, random))
         above[rows] = ((noise + over[:, which.ravel()]) / scale).max(axis=1)

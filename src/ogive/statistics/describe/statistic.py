@@ -332,7 +332,9 @@ class Describe:
         # where bounds are found first, questions of groups follow from them
         divided: Divided | None = None if any(map(self._finds, self.variables)) else {}
         check_served(self._ask(tried, divided), tried)
-        return cast(DescribeEstimate, (yield from self._ask(terms, divided)))
+        # whoever asks gets an estimate, also of imagined records, of which `_ask` makes none
+        asked = dataclasses.replace(terms, imagined=False)
+        return cast(DescribeEstimate, (yield from self._ask(asked, divided)))
 
     def _ask_found(self, by: str, terms: Terms) -> Procedure[DescribeEstimate]:
         """Find the groups, then ask everything of every variable of the records of those that were found."""

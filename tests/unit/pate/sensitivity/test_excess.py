@@ -9,6 +9,8 @@ from helpers.scope import is_everything, size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ogive.core.checks import WIDE
+from ogive.errors import DataError
 from ogive.pate import InteractiveGNMax
 from ogive.pate.aggregators import BITS, expected_votes, threshold_check
 from ogive.pate.costs.answers import largest_excess
@@ -126,3 +128,23 @@ def test_the_excess_is_that_of_the_deployed_check():
         scores = np.repeat(expecting(count, teachers, 2)[None], len(votes), axis=0)
         deployed = threshold_check(AGGREGATOR.threshold, AGGREGATOR.sigma_1, expected_votes(scores, teachers))
         assert (largest_excess(votes, scores) * 2**BITS).tolist() == deployed.heights(votes, BITS).tolist()
+
+
+def test_the_excess_of_the_most_votes_is_that_of_fractions():
+    draw = np.random.default_rng(5)
+    most, wrong = WIDE >> BITS, 0
+    for teachers in (1 << 40, most):
+        shares = draw.dirichlet(np.ones(3), 2000)
+        votes = np.floor(shares * teachers).astype(np.int64)
+        votes[:, 0] += teachers - votes.sum(axis=1)
+        scores = shares[:, [1, 2, 0]]
+        slow = []
+        for row, wanted in zip(votes.tolist(), expected_votes(scores, teachers), strict=True):
+            slow.append(max((count << BITS) - each for count, each in zip(row, wanted, strict=True)))
+        assert largest_excess(votes, scores).tolist() == [(each + (1 << BITS - 1)) >> BITS for each in slow]
+        in_floats = np.floor((votes - np.array(expected_votes(scores, teachers)) / (1 << BITS)).max(axis=1) + 0.5)
+        wrong += (in_floats != largest_excess(votes, scores)).sum()
+    assert wrong, "the control: 2^-16 of so many votes is not kept by a float"
+    votes[0, 0] += 1
+    with pytest.raises(DataError, match=f"^votes are expected of at most {most} teachers$"):
+        largest_excess(votes, scores)
