@@ -1,4 +1,4 @@
-"""Survival as a release of studies: of organizations, one of which is killed and started again, and of people's uploads."""
+"""Survival as a release of studies of organizations, one of which is killed, of people's uploads, and from reports."""
 
 import subprocess
 import sys
@@ -12,11 +12,15 @@ from helpers.forked import program
 from helpers.waiting import PATIENCE
 
 from ogive.demo.banks import Loopback, prepare
+from ogive.errors import UnsupportedError
+from ogive.local import Collection, Randomizer
+from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
+from ogive.releasing.collecting import describe_collection, estimate_collection
 from ogive.releasing.release import release
 from ogive.statistics import Survival
-from ogive.statistics.kinds import read_recorded
-from ogive.trust import Central, Clear
+from ogive.statistics.kinds import read_estimate, read_recorded
+from ogive.trust import Central, Clear, Local, SecAgg
 
 HOSPITALS = {"north": 700, "south": 1_200, "harbor": 1_100}
 ASKED = Survival("months", "died", (0, 24), grid="integers", method="tree_ls")
@@ -46,6 +50,7 @@ grid = "integers"
 method = "tree_ls"
 """
 PRICES = {"exact": ALMOST_EXACT, "noisy": 1}
+ANSWERED = "release exact, query 1, attempt 1: answered the step input"
 
 
 def patients(number, rows):
@@ -93,8 +98,7 @@ def test_three_hospitals_release_survival_over_https_though_one_is_killed(tmp_pa
         for name in PRICES:
             study.request(name)
             if name == "exact":
-                answered = f"release {name}, query 1, attempt 1: answered the step input"
-                study.until(lambda: answered in study.log_text("south"), PATIENCE)
+                study.until(lambda: ANSWERED in study.log_text("south"), PATIENCE)
                 study.kill("south")
                 study.agent("south")
             study.until(lambda name=name: study.is_complete(name), PATIENCE)
@@ -132,3 +136,73 @@ def test_what_is_exact_here_tells_another_estimate_from_the_right_one():
     other = release(replace(ASKED, censored=1, causes=(0,)), trust=Clear(table))
     with pytest.raises(AssertionError):
         agree(other, exact)
+
+
+# --- From reports
+
+
+def reported(statistic, table, epsilon, key=bytes(32)):
+    return release(statistic, trust=Local(table), privacy=PureDP(epsilon), source=KeyedSource(key))
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        Survival("months", "died", (0, 24), grid="integers"),
+        Survival("months", "died", (0, 24), bins=8, method="reports"),
+        # of three classes, and of a hierarchy with places beyond the last time
+        Survival("months", "cause", (0, 24), grid="integers", causes=("heart", "other"), censored="left"),
+    ],
+    ids=["months", "bins", "causes"],
+)
+def test_reports_of_owners_are_as_near_as_they_say_and_nearer_with_less_privacy(statistic):
+    table = patients(4, 20_000)
+    cause = np.where(np.random.default_rng(4).random(20_000) < 0.7, "heart", "other")
+    table["cause"] = np.where(table["died"] == 1, cause, "left")
+    exact = release(replace(statistic, method="auto"), trust=Clear(table))
+    widths = []
+    for epsilon in (1, 8):
+        found = reported(statistic, table, epsilon)
+        at = found.timeline[: found.estimable]
+        assert found.last_time >= 15
+        errors = np.array([found.number(time).standard_error for time in at[1:]])
+        assert (np.abs(found(at[1:]) - exact(at[1:])) < 5 * errors + 0.005).all()
+        for curve, other in zip(found.curves, exact.curves, strict=True):
+            deviations = np.sqrt(curve.strategy.variance(total_known=False))
+            assert (np.abs(curve.raw - other.raw) < 6 * deviations).all()
+        assert (found.total, found.provenance.trust, found.provenance.price) == (20_000, "local", PureDP(epsilon))
+        assert read_estimate(found.to_dict()) == found
+        widths.append(errors[:10].mean())
+    assert widths[1] < widths[0] / 3
+    assert np.array_equal(reported(statistic, table, 1).raw, reported(statistic, table, 1).raw)
+
+
+def test_a_report_is_made_on_a_device_and_is_about_one_time_and_what_ended_it():
+    table = patients(5, 500)
+    table["months"][:3] = 5_000, 24, 25
+    description = describe_collection(
+        Survival("months", "died", (0, 24), grid="integers", missing="high"), privacy=PureDP(40), participants=500
+    )
+    assert "'died', which of 0, 1 it is" in description.words
+    assert [column.column for column in description.domain.columns] == ["died", "months"]
+    symbols = description.domain.symbols(np.array([[0, 5_000.0], [0, 24], [1, 25]]))
+    size = description.domain.columns[1].size
+    assert symbols.tolist() == [25, 24, size + 25]
+    assert description.domain.columns[1].substitute == description.domain.columns[1].grid.thresholds[25]
+    collection = Collection(description)
+    collection.add(Randomizer(description).reports(table))
+    found = estimate_collection(collection)
+    exact = release(ASKED, trust=Clear(table))
+    assert found.total == 500
+    # each of the levels asks some of the owners
+    assert np.abs(found(np.arange(15)) - exact(np.arange(15))).max() < 0.2
+
+
+def test_only_owners_report():
+    table = patients(6, 100)
+    reports = replace(ASKED, method="reports")
+    for trust in (Central(table), SecAgg([table, patients(7, 100)])):
+        with pytest.raises(UnsupportedError, match="randomizes"):
+            release(reports, trust=trust, privacy=PureDP(1))
+    with pytest.raises(UnsupportedError, match="sees records"):
+        release(ASKED, trust=Local(table), privacy=PureDP(1))

@@ -30,6 +30,7 @@ from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
+from ogive.strategies.reported import ReportedTree
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
@@ -129,7 +130,10 @@ class SurvivalEstimate(Estimate):
         strategy = self.curves[0].strategy
         check_price(self.provenance, [(strategy, self.curves[0].adjacency)])
         source = self.provenance
-        if strategy is not None and source is not None and source.price is not None:
+        measured = strategy is not None and not isinstance(
+            strategy, ReportedTree
+        )  # reports cost what was checked above
+        if strategy is not None and measured and source is not None and source.price is not None:
             least = class_curves_price(strategy, source.unit, public_labels=False)
             if not at_least(source.price, least):
                 raise DataError(
