@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ from ogive.cli.demo import LEDGER_FILES
 from ogive.datasets import bank
 from ogive.demo.banks import Loopback
 from ogive.demo.data import DIGITS, evaluate, find_table, halves
-from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
+from ogive.demo.story import DECILES, LIMIT, MINUTES, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import ParameterError
 from ogive.ledger import Ledger
 from ogive.provenance import Provenance
@@ -34,10 +35,11 @@ pytest.importorskip("sklearn")
 SIZE = 12_000
 CURVES = ("age", "balance")
 MODEL = ("roc", "calibration")
-RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
-CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *MODEL)}
+JUDGED = (*MODEL, "calls")
+RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *JUDGED)} | {f"{name}-deciles.json" for name in CURVES}
+CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *JUDGED)}
 LEDGER = {f"ledger.db{part}" for part in ("", ".key", ".key.mark")} | {".ledger.db.key.mark.lock"}
-BANKS = {"banks", "banks.html", "banks-roc.json", "banks-calibration.json"}
+BANKS = {"banks", "banks.html"} | {f"banks-{name}.json" for name in JUDGED}
 FILES = RELEASED | CHARTS | LEDGER | BANKS | {"report.html"}
 
 
@@ -115,11 +117,11 @@ def releases(summary):
 def test_the_whole_story_is_left_in_the_folder_and_nothing_else(told):
     folder, summary = told
     assert {entry.name for entry in folder.iterdir()} == FILES
-    assert summary["schema"] == "ogive.demo/5"
+    assert summary["schema"] == "ogive.demo/6"
     assert summary["records"] == {"training": SIZE // 2, "evaluation": SIZE // 2}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "do not publish" in page
-    for words in ("Hosmer-Lemeshow", "ROC", "0.25", "refused"):
+    for words in ("Hosmer-Lemeshow", "ROC", "Kaplan-Meier", "at risk", "0.25", "refused"):
         assert words in page
     for name in CHARTS:
         ET.parse(folder / name)
@@ -174,6 +176,11 @@ def test_errors_are_as_small_as_predicted_and_intervals_hold_the_truth(told):
     assert 0 < found["roc"]["errors"]["l1"] < 0.1
     assert 8 <= len(found["calibration"]["groups"]) <= 10
     assert 0 < found["calibration"]["p_value"]["private"] <= 1
+    calls = found["calls"]
+    assert [row["minutes"] for row in calls["times"]] == list(MINUTES)
+    assert sum(row["low"] <= row["true"] <= row["high"] for row in calls["times"]) >= len(MINUTES) - 1
+    assert 0 < calls["errors"]["ks"] < 0.2
+    assert 10 < calls["median"]["low"] <= calls["median"]["private"] <= (calls["median"]["high"] or math.inf)
 
 
 def test_the_truth_beside_the_releases_is_numpys(told, table):
@@ -184,6 +191,20 @@ def test_the_truth_beside_the_releases_is_numpys(told, table):
         true = [row["true"] for row in found[name]["deciles"]]
         exact = np.quantile(columns[name][evaluation], DECILES, method="inverted_cdf")
         assert true == [float(grid.thresholds[grid.bin_of(np.array([value]))[0]]) for value in exact]
+
+
+def test_the_true_survival_of_calls_is_that_of_kaplan_and_meier(told):
+    _, evaluation = halves(SIZE)
+    minutes, yes = customers(SIZE)["duration"].to_numpy()[evaluation] / 60, answers(SIZE)[evaluation]
+    true = {row["minutes"]: row["true"] for row in releases(told[1])["calls"]["times"]}
+    for last in MINUTES:
+        share = 1.0
+        for end in np.arange(0.25, last + 0.01, 0.25):
+            at_risk = minutes > end - 0.25 if end > 0.25 else minutes >= 0
+            share *= 1 - (yes & at_risk & (minutes <= end)).sum() / at_risk.sum()
+        assert true[last] == pytest.approx(share, abs=1e-9)
+    # a share of all calls is another number, since most end early without a yes
+    assert abs(true[10] - np.mean(~(yes & (minutes <= 10)))) > 0.1
 
 
 def test_the_true_area_is_that_of_all_pairs(told, table):
@@ -222,7 +243,7 @@ def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, request):
         again = tmp_path / "again"
         shutil.copytree(told[0], again)
     printed = run(table, again, "--no-banks")
-    assert printed.count("free: answered from the ledger") == 5
+    assert printed.count("free: answered from the ledger") == 6
     assert "--fresh" in printed
 
 
@@ -235,16 +256,18 @@ def test_five_banks_release_the_same_of_the_same_model_and_one_was_killed(told):
     front, sent, rest = log.partition("release roc, query 1, attempt 1: answered the step input")
     assert sent
     assert (front.count("connected to the coordinator"), rest.count("connected to the coordinator")) == (1, 1)
-    roc, calibration = banks["releases"]
+    roc, calibration, calls = banks["releases"]
     assert roc["auc"]["true"] == releases(summary)["roc"]["auc"]["true"]
     assert calibration["statistic"]["true"] == releases(summary)["calibration"]["statistic"]["true"]
+    assert calls["times"][1]["true"] == releases(summary)["calls"]["times"][1]["true"]
+    assert calls["errors"]["ks"] < 0.2
     assert roc["errors"]["auc"] < 0.08
     assert roc["auc"]["low"] < roc["auc"]["private"] < roc["auc"]["high"]
     for number in range(1, 6):
         with Ledger.open(folder / "banks" / f"bank-{number}" / "ledger.db", read_only=True) as ledger:
             (account,) = ledger.accounts()
-        assert account.spent.epsilon == Fraction(banks["spent"]) == Fraction(5, 4)
-        assert [entry.state for entry in account.history] == ["released"] * 2
+        assert account.spent.epsilon == Fraction(banks["spent"]) == Fraction(7, 4)
+        assert [entry.state for entry in account.history] == ["released"] * 3
     page = (folder / "banks.html").read_text(encoding="utf-8")
     assert "No row leaves its bank" in page
 
@@ -290,11 +313,12 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     for words in (
         "6,000 customers.csv",
         "trained on 6,000 other customers", "post-processing and free", "Nine deciles of balance", "90%",
-        "Refused, and nothing was spent", "Area under the ROC curve: 0.", "Hosmer-Lemeshow",
+        "Calls without a yes by then", "Refused, and nothing was spent", "Area under the ROC curve: 0.",
+        "Hosmer-Lemeshow",
     ):  # fmt: skip
         assert words in printed
     lines = [line.split() for line in printed.splitlines()]
-    assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["2.5", "1.75", "1.5"]
+    assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["3", "2.25", "2"]
     assert [line[2] for line in lines if line[:2] in (["no", "private"], ["yes", "private"])] != []
     assert ["model:", "all", "its", "predictions", "0.5", "0.25", "refused"] in lines
     assert max(map(len, printed.splitlines())) <= 80
@@ -325,12 +349,12 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     ("name", "content", "words"),
     [
         ("absent.csv", None, "there is no file"),
-        ("empty.csv", "age;balance;y\n", "no rows"),
-        ("other.csv", "age;wealth;y\n1;2;no\n", "balance not found"),
+        ("empty.csv", "age;balance;duration;y\n", "no rows"),
+        ("other.csv", "age;wealth;y\n1;2;no\n", "balance and duration not found"),
         ("unlabelled.csv", "age;balance\n1;2\n", "y"),
-        ("one.csv", "age;balance;y\n" + "1;2;no\n" * 9, "both answers"),
-        ("words.csv", "age;balance;y\n" + "old;2;no\nold;2;yes\n" * 9, "column age"),
-        ("gaps.csv", "age;balance;y\n" + "1;;no\n1;2;yes\n" * 9, "column balance"),
+        ("one.csv", "age;balance;duration;y\n" + "1;2;3;no\n" * 9, "both answers"),
+        ("words.csv", "age;balance;duration;y\n" + "old;2;3;no\nold;2;3;yes\n" * 9, "column age"),
+        ("gaps.csv", "age;balance;duration;y\n" + "1;;3;no\n1;2;3;yes\n" * 9, "column balance"),
         ("binary.csv", "\udcff\udcfe", "cannot read"),
     ],
 )
@@ -402,6 +426,6 @@ def test_every_stage_is_announced_and_the_story_ends_with_a_refusal(table):
     evaluation = evaluate(found)
     with Session(evaluation.records, limit=LIMIT) as session:
         steps = list(tell(found, evaluation, session, lambda message: told.append(message) or nullcontext()))
-    assert [type(step) for step in steps] == [Part] * 5 + [Refusal]
-    assert len([words for words in told if words.startswith("releasing") and "epsilon = 0." in words]) == 5
-    assert len([words for words in told if "truth" in words]) == 5
+    assert [type(step) for step in steps] == [Part] * 6 + [Refusal]
+    assert len([words for words in told if words.startswith("releasing") and "epsilon = 0." in words]) == 6
+    assert len([words for words in told if "truth" in words]) == 6

@@ -39,13 +39,13 @@ def demo(
     """Describe a bank's customers and judge a model of them, all paid from one ledger, until it is refused.
 
     Trains a logistic regression on half of the customers. Of the others it releases the distributions of age and
-    balance, the model's ROC curve and its calibration, and compares each with the truth. A second run gets the
-    stored answers, for free. Then five banks that share no rows judge the same model together, each with a process of
-    its own, one of which is killed and started again.
+    balance, the model's ROC curve and its calibration, and how long calls last until a yes, and compares each with the
+    truth. A second run gets the stored answers, for free. Then five banks that share no rows release the same of the
+    model and of the calls together, each with a process of its own, one of which is killed and started again.
 
     Args:
-        data: A CSV table with the columns age, balance and y (yes or no), and others to learn from. By default the
-            bank's, which comes with the package (UCI Bank Marketing, CC BY 4.0).
+        data: A CSV table with the columns age, balance, duration (seconds of the last call) and y (yes or no), and
+            others to learn from. By default the bank's, which comes with the package (UCI Bank Marketing, CC BY 4.0).
         output: Folder for report.html, the releases as JSON, their charts, the ledger, and the banks.
         fresh: Begin a new ledger. Forgetting what was spent is harmless only here, where the data are public.
         no_banks: Leave out the five banks.
@@ -147,6 +147,8 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
     notes = [
         f"{evaluation.records.size:,} {table.origin}. A logistic regression was trained on {evaluation.trained:,} "
         "other customers; probability is its prediction that a customer says yes, label the answer that was given.",
+        "minutes is the length of the last call. Survival is the share of calls in which no yes has come by then; a "
+        "call that ended without one counts as left at its end.",
         f"One ledger pays for everything, up to epsilon = {number_text(LIMIT.epsilon)}: {prices} was spent. The "
         "deciles are computed from the curves, which is post-processing and free.",
         f"A request for the distribution of all predictions at epsilon = {number_text(wanted.privacy.epsilon)} was "

@@ -188,8 +188,8 @@ class Loopback:
 FOLDER = "banks"
 BANKS = tuple(f"bank-{number}" for number in range(1, 6))
 KILLED = BANKS[2]
-JUDGED = ("roc", "calibration")
-"""What the banks release together: the same of the same model as the demonstration with one table."""
+JUDGED = ("roc", "calibration", "calls")
+"""What the banks release together: the same of the same model and calls as the demonstration with one table."""
 
 _SECONDS = 120.0
 
@@ -224,6 +224,16 @@ privacy = {{ epsilon = {calibration} }}
 probability = "probability"
 label = "label"
 confidence_level = {level}
+
+[[release]]
+name = "calls"
+statistic = "survival"
+privacy = {{ epsilon = {calls} }}
+time = "minutes"
+event = "label"
+bounds = [0, 30]
+bins = 120
+confidence_level = {level}
 """
 
 
@@ -236,7 +246,7 @@ def pool(folder: Path, evaluation: Evaluation, parts: tuple[Part, ...], busy: Bu
     """Run the study, kill one bank's agent in the middle and start it again.
 
     Privacy:
-        epsilon = 1.25 for each bank's customers, one record replaced, beside what the story with one table spends.
+        epsilon = 1.75 for each bank's customers, one record replaced, beside what the story with one table spends.
     """
     place = folder / FOLDER
     with busy("preparing a study of five banks: keys, certificates, records"):
@@ -316,6 +326,6 @@ def _divided(evaluation: Evaluation) -> dict[str, pa.Table]:
     """Each bank's customers: every fifth row."""
     import pyarrow as pa
 
-    whole = pa.table({name: evaluation.columns[name] for name in ("probability", "label")})
+    whole = pa.table({name: evaluation.columns[name] for name in ("probability", "label", "minutes")})
     rows = np.arange(whole.num_rows)
     return {name: whole.take(rows[number :: len(BANKS)]) for number, name in enumerate(BANKS)}

@@ -162,7 +162,7 @@ def design_matrix(data_set: Labelled, table: pa.Table, training: Int64) -> Any:
 
 # --- The table
 
-NEEDED = ("age", "balance")
+NEEDED = ("age", "balance", "duration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +184,17 @@ def find_table(path: Path | None) -> Table:
         features, positive = divided(BANK, bank(), "the bank's table")
         return Table("bank-full", features, positive, "customers of a Portuguese bank (UCI Bank Marketing, bank-full)")
     if not path.is_file():
-        raise DataError(f"there is no file {plain(path)}; name a CSV table with the columns age, balance and y")
+        raise DataError(
+            f"there is no file {plain(path)}; name a CSV table with the columns age, balance, duration and y"
+        )
     features, positive = read_table(BANK, path)
     if not positive.size:
         raise DataError(f"{plain(path)} has no rows; the demonstration needs customers")
     lacking = [name for name in NEEDED if name not in features.column_names]
     if lacking:
-        raise DataError(f"the demonstration needs the columns age, balance and y; {' and '.join(lacking)} not found")
+        raise DataError(
+            f"the demonstration needs the columns age, balance, duration and y; {' and '.join(lacking)} not found"
+        )
     return Table(path.name.split(".")[0], features, positive, path.name)
 
 
@@ -205,7 +209,8 @@ class Evaluation:
     """The customers that a model has not seen.
 
     Fields:
-        columns: Their age, balance, the probability that the model gives them, and their label (1 for yes).
+        columns: Their age, balance, the minutes of their call, the probability that the model gives them, and their
+            label (1 for yes).
         trained: How many others the model learned from.
     """
 
@@ -223,7 +228,7 @@ def evaluate(table: Table) -> Evaluation:
     check_learning()
     training, evaluation = halves(table.positive.size)
     columns: dict[str, NDArray[Any]] = {}
-    for name in ("age", "balance"):
+    for name in NEEDED:
         values = table.features[name].to_numpy()
         if not np.issubdtype(values.dtype, np.number) or np.isnan(values).any():
             raise DataError(f"the demonstration needs a number for every customer in the column {name}")
@@ -233,4 +238,5 @@ def evaluate(table: Table) -> Evaluation:
     matrix = design_matrix(BANK, table.features, training)
     predicted = fit(matrix[training], table.positive[training], matrix[evaluation])
     label = table.positive[evaluation].astype(np.int64)
+    columns["minutes"] = columns.pop("duration") / 60
     return Evaluation({**columns, "probability": np.round(predicted, DIGITS), "label": label}, training.size)

@@ -1,4 +1,4 @@
-"""The demonstration: five releases from one ledger, one that does not fit any more, and the truth beside them.
+"""The demonstration: six releases from one ledger, one that does not fit any more, and the truth beside them.
 
 Then the same for the terminal: results as plain data, and tables of the account and of the results.
 """
@@ -25,21 +25,24 @@ from ogive.errors import BudgetError
 from ogive.privacy import PureDP, number_text
 from ogive.showing.axis import plain_number, show
 from ogive.showing.words import rounded_up
-from ogive.statistics import Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Survival
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.survival.estimate import SurvivalEstimate
 
 if TYPE_CHECKING:
     from ogive.demo.data import Evaluation, Table
     from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
 
-LIMIT = PureDP(3)
+LIMIT = PureDP("3.5")
 DECILES = tuple(k / 10 for k in range(1, 10))
 CONFIDENCE_LEVEL = 0.95
+MINUTES = (5, 10, 15, 20)
+"""Of a call, at which the terminal shows how many have not said yes."""
 
 
 def age_grid() -> Grid:
@@ -79,6 +82,8 @@ def wishes() -> tuple[Wish, ...]:
     roc = Roc("probability", "label", bounds=(0, 1), confidence_level=CONFIDENCE_LEVEL)
     calibration = HosmerLemeshow("probability", "label", confidence_level=CONFIDENCE_LEVEL)
 
+    calls = Survival("minutes", "label", bounds=(0, 30), bins=120, confidence_level=CONFIDENCE_LEVEL)
+
     def deciles(column: str, grid: Grid) -> Quantiles:
         return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL, few="curve")
 
@@ -91,6 +96,7 @@ def wishes() -> tuple[Wish, ...]:
         Wish("boxes", "age: boxes of no (0) and yes (1)", boxes, boxes, quarter),
         Wish("roc", "model: ROC curve, AUC", roc, roc, half),
         Wish("calibration", "model: calibration", calibration, calibration, more),
+        Wish("calls", "calls: minutes until a yes", calls, calls, half),
     )
 
 
@@ -160,7 +166,7 @@ def tell(table: Table, evaluation: Evaluation, session: Session, busy: Busy) -> 
     """Release one thing after the other, look up the truth, and ask for one thing too many.
 
     Privacy:
-        epsilon = 3 for everything that is released, one record replaced; the truth beside it has none.
+        epsilon = 3.25 for everything that is released, one record replaced; the truth beside it has none.
     """
     from ogive.releasing.release import release
     from ogive.trust import Clear
@@ -198,7 +204,7 @@ def summary(story: Story, banks: Banks | None) -> dict[str, Any]:
     """The story as plain data, and that of the banks where there is one."""
     refusal = story.refusal
     return {
-        "schema": "ogive.demo/5",
+        "schema": "ogive.demo/6",
         "data": story.table.origin,
         "records": {"training": story.evaluation.trained, "evaluation": story.evaluation.records.size},
         "limit": number_text(LIMIT.epsilon),
@@ -231,8 +237,10 @@ def numbers(part: Part) -> dict[str, Any]:
     return judged(part.estimate, part.truth)
 
 
-def judged(result: RocEstimate | Calibration, truth: Any) -> dict[str, Any]:
-    """What was released of the model, private and true."""
+def judged(result: RocEstimate | Calibration | SurvivalEstimate, truth: Any) -> dict[str, Any]:
+    """What was released of the model or of the calls, private and true."""
+    if isinstance(result, SurvivalEstimate):
+        return survival_numbers(result, truth)
     return roc_numbers(result, truth) if isinstance(result, RocEstimate) else calibration_numbers(result, truth)
 
 
@@ -285,6 +293,29 @@ def roc_numbers(result: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
             "inside": low <= truth.auc <= high,
         },
         "errors": {name: number(value) for name, value in result.errors(truth).items()} if defined else None,
+    }
+
+
+def survival_numbers(result: SurvivalEstimate, truth: SurvivalEstimate) -> dict[str, Any]:
+    """The share of calls without a yes at some minutes, private and true, and the median until one."""
+    times = []
+    for minute in MINUTES:
+        value, low, high, _ = result.number(minute)
+        times.append(
+            {
+                "minutes": minute,
+                "private": number(value),
+                "low": low,
+                "high": high,
+                "true": number(truth(minute)),
+                "at_risk": result.at_risk(minute),
+            }
+        )
+    median = dict(zip(("low", "high"), map(number, result.quantile_interval(0.5)), strict=True))
+    return {
+        "times": times,
+        "median": {"private": number(result.median), **median, "true": number(truth.median)},
+        "errors": {name: number(value) for name, value in result.errors(truth).items()} if result.defined else None,
     }
 
 
@@ -385,6 +416,12 @@ class Printer:
         for part in story.parts:
             if isinstance(part.estimate, Boxplots):
                 self._print(_boxes(part))
+            elif isinstance(part.estimate, SurvivalEstimate):
+                self._print()
+                self._print(_survival(part))
+                self._print("[dim]A call without a yes was observed until it ended. The estimate is right if[/]")
+                self._print("[dim]its end does not depend on when a yes would have come. 95 % intervals hold[/]")
+                self._print("[dim]the share in the population, one time at a time.[/]")
             elif part not in curves:
                 self._print(_roc(part) if isinstance(part.estimate, RocEstimate) else _calibration(part))
 
@@ -460,6 +497,19 @@ def _boxes(part: Part) -> Rows:
     return grid
 
 
+def _survival(part: Part) -> Rows:
+    grid = _grid("Calls without a yes by then", "minutes", "calls at risk", "private", "95 % interval", "true")
+    for row in survival_numbers(part.estimate, part.truth)["times"]:
+        shown = (_share(row[name]) for name in ("private", "low", "high", "true"))
+        private, low, high, true = shown
+        grid.add_row(str(row["minutes"]), f"{row['at_risk']:,.0f}", private, f"{low} to {high}", true)
+    return grid
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
 def _pooled(banks: Banks) -> Rows:
     grid = _grid("Pooled without pooling rows", f"{len(banks.records)} banks", "one table", "true", first="")
     for each in banks.pooled:
@@ -471,6 +521,13 @@ def _pooled(banks: Banks) -> Rows:
             grid.add_row("  95 % CI, population", *(_interval(area["population"]) for area in areas), "")
             errors = [roc_numbers(one, each.truth)["errors"] or {} for one in pair]
             grid.add_row("ROC curve, mean error", *(_written(error.get("l1"), 4) for error in errors), "")
+        elif isinstance(each.truth, SurvivalEstimate):
+            calls = [survival_numbers(one, each.truth)["times"][1] for one in pair]
+            shares = (_share(one["private"]) for one in calls)
+            grid.add_row(f"No yes after {MINUTES[1]} minutes", *shares, _share(calls[0]["true"]))
+            grid.add_row(
+                "  95 % CI, population", *(f"{_share(one['low'])} to {_share(one['high'])}" for one in calls), ""
+            )
         else:
             statistics = [each.debiased_statistic for each in pair]
             grid.add_row("Hosmer-Lemeshow H*", *(plain_number(one, 3) for one in (*statistics, each.truth.statistic)))

@@ -193,7 +193,7 @@ KINDS = (
     ),
     Kind(
         "survival", "survival", "Survival", "survival.estimate:SurvivalEstimate", "ogive.survival/1",
-        "survival over time, where observation may end before the event (Kaplan-Meier)",
+        "survival over time, where observation may end before the event (Kaplan-Meier)", owners=True,
     ),
     Kind(
         "concordance", "concordance", "Concordance", "concordance.estimate:ConcordanceEstimate", "ogive.concordance/1",

@@ -32,6 +32,7 @@ from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
 from ogive.strategies import Strategy
+from ogive.strategies.reported import ReportedTree
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
@@ -466,7 +467,8 @@ def check_curves_price(
 ) -> None:
     """Refuse a stated price below that of the curves of so many classes."""
     check_price(source, [(strategy, adjacency)])
-    if strategy is not None and source is not None and source.price is not None:
+    reported = strategy is None or isinstance(strategy, ReportedTree)  # reports cost what was checked above
+    if strategy is not None and not reported and source is not None and source.price is not None:
         least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
         if not at_least(source.price, least):
             raise DataError(

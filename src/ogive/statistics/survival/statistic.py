@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -21,13 +21,16 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
+from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, check_times
+from ogive.statistics.survival.reports import ask_owners
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 DEFAULT_BINS = 120
+MethodName = Literal[UnbiasedName, "reports"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Survival:
         grid: "linear", "geometric", "integers" (whole days or months), or a `Grid` instead of bounds and bins.
         causes: Values of `event` that are events: one, or several competing causes.
         censored: Value of `event` of a censored record.
-        method: Method for the distribution of times in each class, as for `Ecdf`: those without bias.
+        method: Method for the distribution of times in each class, as for `Ecdf`: those without bias, or "reports".
         missing: What a missing time means: "refuse" (an error), "high" (at risk to the upper bound) or a public time.
         confidence_level: Confidence level of printed intervals, at most 0.9999.
     """
@@ -59,7 +62,7 @@ class Survival:
     grid: Grid | GridName = "linear"
     causes: tuple[LabelValue, ...] = (1,)
     censored: LabelValue = 0
-    method: UnbiasedName = "auto"
+    method: MethodName = one_of(*get_args(MethodName))
     missing: Missing = one_of("refuse", "high")
     confidence_level: float = 0.95
 
@@ -75,7 +78,7 @@ class Survival:
                 "`missing` must be 'refuse', 'high' or a public time, since a record without a time is in no bin, got "
                 f"{quoted(self.missing)}"
             )
-        among(self.method, "method", ("auto", *UNBIASED_METHODS))
+        among(self.method, "method", get_args(MethodName))
         check_times(self.axis)
         object.__setattr__(self, "missing", self.classes.values.missing)
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
@@ -101,14 +104,18 @@ class Survival:
 
     def alternatives(self) -> dict[str, Survival]:
         """One statistic for each method."""
-        return {name: dataclasses.replace(self, method=name) for name in UNBIASED_METHODS}
+        return {name: dataclasses.replace(self, method=name) for name in (*UNBIASED_METHODS, "reports")}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, SurvivalEstimate]:
         """Measure the times of the censored and of each cause once, and read everything off these curves.
 
-        Privacy: one measurement of all classes at the whole of `terms.privacy`; the rest is post-processing.
+        Privacy: one measurement of all classes at the whole of `terms.privacy`, or one report of every owner; the rest
+            is post-processing.
         """
         classes = self.classes
+        if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
+            strategy, counts, answer = yield from ask_owners(classes, terms)
+            return self._estimate(counts, strategy, answer, terms)
         size = classes.values.grid.bins
         terms.check_cells(len(classes.groups) * size)
         strategy = choose_for_classes(
@@ -121,14 +128,17 @@ class Survival:
             refusal=lambda candidate: terms.refusal(ClassCurvesQuery(classes, candidate)),
         )
         answer = yield ClassCurvesQuery(classes, strategy)
-        measured = answer.noise_of(strategy)
+        return self._estimate(answer.values, answer.noise_of(strategy), answer, terms)
+
+    def _estimate(self, counts: Any, measured: Strategy, answer: Answer, terms: Terms) -> SurvivalEstimate:
+        classes = self.classes
         return SurvivalEstimate(
             time=self.time,
             event=self.event,
             grid=self.axis,
             causes=classes.groups[1:],
             censored=self.censored,
-            curves=tuple(self._curve(values, measured, answer, terms) for values in answer.values),
+            curves=tuple(self._curve(values, measured, answer, terms) for values in counts),
             total=answer.total,
             confidence_level=self.confidence_level,
         )
@@ -166,6 +176,11 @@ def beyond(grid: Grid) -> Grid:
 
 COMMAND = Command(
     compared="quantile",
-    help={"method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring."},
+    help={
+        "method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring; reports under "
+        "--trust local."
+    },
+    owners={"missing": ("refuse", "high"), "method": ("auto", "reports")},
+    owner_help={"method": "reports: which class, and where in a hierarchy over all thresholds."},
     example={"bounds": (0, 100)},
 )
