@@ -138,9 +138,6 @@ class Shares:
     """How the delta of a limit is divided among the ways to keep it.
 
     Fields:
-        sums: For the deltas of ApproxDP charges, which add up.
-        concentrated: For the conversion of everything from zCDP.
-        repeats: For pure charges no larger than the first, counted.
         step: The first charge's epsilon, where charges are counted.
         most: How many charges of one step keep (epsilon, repeats).
         gaussian: For Gaussian and pure charges, composed as Gaussians.

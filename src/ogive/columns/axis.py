@@ -40,10 +40,7 @@ def band_steps(grid: Grid, low: Float64, high: Float64) -> tuple[Float64, Float6
     From one threshold to the next the function is at least its value at the first, and at most its value at the next.
     On a grid of every day nothing lies between two thresholds.
 
-    Args:
-        grid: The thresholds.
-        low: Lower end of the band at each threshold, shape (N,).
-        high: Upper end at each threshold, shape (N,).
+    `low`: Lower end of the band at each threshold, shape (N,). `high`: Upper end at each threshold, shape (N,).
 
     Returns:
         Lower and upper end before the first threshold and from each threshold on, shape (N + 1,).

@@ -596,7 +596,6 @@ class Schema:
     """What the columns of a table hold, which is public.
 
     Fields:
-        columns: Their names, in order.
         kind: Of a column: "numbers", "truth values", "dates", "times", "text", "no values at all", or others. Of a text
             file this reads cells.
         guessed: Whether kinds are guessed from the cells, since the table declares none.

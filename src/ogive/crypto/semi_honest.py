@@ -64,7 +64,6 @@ class Task:
     """What both parties know of one session.
 
     Fields:
-        circuit: Which one.
         instances: On how many inputs it is evaluated, 1 to `MOST_INSTANCES`.
         session: 16 bytes, never used for anything else.
         extended: Whether 128 base transfers are extended, or each input bit of the evaluator has one of its own.

@@ -448,7 +448,6 @@ class Verifier:
         uploads: Digest of the frozen set of uploads: who is in it, and all of it that servers have in common.
         used: How many verifications were begun before, by any server.
         verified: What the last one claimed whose verdicts answers rely on; None where there was none.
-        random: Where coins come from.
     """
 
     def __init__(
@@ -477,7 +476,6 @@ class Verifier:
         """Begin the verification of a claim.
 
         Raises:
-            UnsupportedError: the uploads hold no more material.
             ParameterError: the material is of another kind than the claim needs, or the claim does not cover an
                 earlier one, such as all points that were asked for before.
         """

@@ -40,8 +40,6 @@ class ShareShape:
     Fields:
         columns: Numbers of a client's own vector; 0 where it uploads comparison keys.
         squares: Pairs (a, a^2) that one verification uses.
-        products: Triples (x, y, x y) that one verification uses.
-        verifications: How often the servers can check the upload.
     """
 
     columns: int
@@ -201,10 +199,8 @@ class ShareBatch:
     """One server's shares of many clients' vectors.
 
     Fields:
-        shape: Of the study.
         study: Digest of the study, 32 bytes.
         server: Number of the server, from 0.
-        servers: How many there are.
         seeds: Shape (n, 2).
         explicit: Elements, shape (shape.explicit, n), at the last server; None at the others.
     """
@@ -456,7 +452,6 @@ class UploadCost:
     """What one way of uploading costs.
 
     Fields:
-        bytes_per_client: What each client uploads, to all servers together.
         bytes_per_server: What the busiest server receives, from all clients and from the other servers.
         seconds: That one core of the busiest server computes for one answer.
         once: How many of these go by for the uploads as they are, and not again for another answer.

@@ -142,13 +142,7 @@ class PairSettings:
     Fields:
         study: Digest of all that the pair belongs to, 32 bytes.
         pair: Number of the pair within it, so that a pair that meets twice has two sessions.
-        circuit: What is evaluated.
-        garbler: Who garbles.
-        evaluator: Who evaluates.
         aggregator: Ed25519 public key of who sees the outputs.
-
-    Raises:
-        ParameterError: a digest or key has another length, a number is out of its range, or two are the same.
     """
 
     study: bytes
@@ -368,14 +362,11 @@ class PairParty:
     """The garbler or the evaluator of a pair, as its number says, for one session.
 
     Args:
-        settings: Agreed on beforehand.
-        number: The party's.
         bits: Its inputs in the order of their wires, values and noise (`drawn_bits`), shape (wires,).
         key: Its enrolment key, whose public half is in the settings.
         note: Called as note(token, value) before its half is made, which must not be given twice; has to outlive the
             process and be one for all of the party's sessions, or a restarted party could be asked for another output
             of the same pair, which nobody has agreed to.
-        random: Gives random bytes, as many as it is called with.
     """
 
     def __init__(
@@ -413,11 +404,7 @@ class PairParty:
         return not self._expected
 
     def receive(self, data: bytes) -> list[Outgoing]:
-        """From a message to the messages that answer it.
-
-        Raises:
-            PeerError: it is not the next message of who should send it, or malformed, or the half was given before.
-        """
+        """From a message to the messages that answer it."""
         if self.over:
             raise PeerError("this party has nothing more to say in this pair")
         step = self._expected[0]
@@ -523,9 +510,6 @@ class PairAggregator:
         """Take a party's hello, or its half, and say what follows; after the second half there are `outputs`.
 
         The evaluator is invited once the garbler has answered: so nobody hears of a pair before it was invited to it.
-
-        Raises:
-            PeerError: it is neither, comes too early, too late or again, or is malformed.
         """
         if self._over:
             raise PeerError("this pair is over, and nothing more is taken")

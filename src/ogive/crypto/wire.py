@@ -60,7 +60,6 @@ class Reader:
     """A cursor over bytes that somebody else sent.
 
     Args:
-        data: The bytes.
         what: What they ought to be, for messages of errors, such as "list of keys".
     """
 
@@ -109,13 +108,9 @@ class Header:
     """What every message says of itself.
 
     Fields:
-        suite: The protocol.
         kind: Number of the type of message within the protocol, below 256.
         study: Digest of the study, 32 bytes.
         session: 16 bytes.
-        sender: Number of the participant who sends.
-        receiver: Number of the participant it is for.
-        round: Of the protocol.
         sequence: Each sender uses a number once in a session, for one receiver.
     """
 

@@ -103,8 +103,6 @@ class KernelCircuit:
     """A kernel inside a circuit, over some columns.
 
     Fields:
-        kernel: Which one.
-        columns: What it looks at.
         steps: Whether numbers enter in whole steps of their bounds, and not as they are.
         make: From what the first and the second person entered, the whole number.
         wholes: All whole numbers that there are, where they are two or three, in the order of randomized responses;
@@ -221,8 +219,6 @@ class Entries:
     """What a person enters: a number for each column, of public widths.
 
     Fields:
-        columns: The columns that the kernels look at.
-        steps: Whether numbers are in whole steps of their bounds.
         bits: Steps are 2^-bits of the bounds.
     """
 

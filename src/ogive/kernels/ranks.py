@@ -488,10 +488,7 @@ def kendall_variance(records: int, first: Float64 | None = None, second: Float64
 def null_variance(kernel: Kernel, rows: Float64, classes: Int64 | None) -> float | None:
     """Variance of the mean of a kernel over pairs of these rows under the null hypothesis; None of other kernels.
 
-    Args:
-        kernel: Of Kendall's tau, or of an AUC in which ties count half.
-        rows: Columns of the kernel, shape (n, columns).
-        classes: The public class of each row, if there are classes.
+    `rows`: Columns of the kernel, shape (n, columns). `classes`: The public class of each row, if there are classes.
     """
     n = len(rows)
     pairs = n * (n - 1) / 2

@@ -89,11 +89,7 @@ class DataSet:
     """A row of the data sets, checked.
 
     Fields:
-        id: Of the row.
-        name: Of the data set.
-        unit: Whose data are hidden.
         limit: What all releases together must keep; None for no limit.
-        fingerprints: What the data were, part by part.
     """
 
     id: int
@@ -108,7 +104,6 @@ class Spend:
     """A row of the spends, checked; the stored estimate is not read yet, since it may be long.
 
     Fields:
-        id: Of the row.
         secret: Sealed; None once the estimate is recorded.
         bound: What each measurement depends on; empty once the estimate is recorded.
         estimate: Text of the recorded estimate; None before.
@@ -151,7 +146,6 @@ class Shared:
     """An account, or a part of one, that holds the same people.
 
     Fields:
-        account: Its name.
         part: The part's; None for the whole data set.
         declared: Whether the opener said that they are other people with the same ids, or that a second budget is
             meant; else an earlier version of the library, which did not compare people, let both accounts begin.
@@ -170,12 +164,8 @@ class PeopleRow:
     """Whom an account or a part is about, checked but still sealed.
 
     Fields:
-        name: Of the row.
-        number: Of the data set.
         part: Of it; `WHOLE` for all.
         fingerprint: Of the records whose people were kept last; None if it is not known.
-        shared: Who holds the same people.
-        sealed: A sample of the people.
     """
 
     name: str

@@ -160,13 +160,10 @@ class Noted:
     Fields:
         revision: The highest that was noted; everything up to it was.
         settings: Unit, limit and fingerprints as the ledger keeps them, texts.
-        settled: The revision that the settings are of.
         spends: By release id, the fields of a spend that composition and messages need, texts.
-        charges: By release id, the charge alone.
         counted: By part, first charge and charge, how many spends have them.
         log: Release ids of the spends, in the order in which they and their raised charges were noted.
         newest: Release ids of the spends that changed last, all those of one revision.
-        changed: That revision.
     """
 
     revision: int = 0
@@ -212,8 +209,6 @@ class Line:
     """One change of an account, and all before it that the mark lacked.
 
     Fields:
-        account: Its name.
-        revision: Its revision after.
         settings: As in `Noted`, where they changed.
         spends: As in `Noted`, those that changed.
     """

@@ -286,14 +286,7 @@ class Change:
     """What one transaction did to an account, for the mark.
 
     Fields:
-        name: Of the account.
-        revision: Its revision now.
-        noted: The revision that the mark has.
-        settings: Whether its row changed.
-        spends: The spends that changed, by number.
-        made: New spends, as the mark keeps them, by release id.
         begun: The revision at which the transaction locked the account.
-        kept: The account's rows of META then.
         totals: How many spends have each charge after this transaction; None where that is not known.
         charged: Whether this transaction made a spend or raised a charge.
     """

@@ -79,11 +79,8 @@ class Booked:
     """What a reservation came to.
 
     Fields:
-        number: Of the spend.
         release_id: Of the release; the first attempt's when it is resumed.
         secret: Of the release; the first attempt's when it is resumed.
-        resumed: Whether it was reserved before, and not charged now.
-        spot: Where it was booked, if that was settled only now.
     """
 
     number: int
@@ -441,10 +438,7 @@ class Charge:
 
     Fields:
         number: Of the spend, or of the first of them; 0 for one that is not booked.
-        part: Where it counts.
         first: What it was charged, or was said to come to perhaps, before any answer.
-        now: What it is charged now.
-        times: How many there are.
     """
 
     number: int

@@ -324,7 +324,6 @@ class Assignment:
     """A level for every participant.
 
     Fields:
-        seed: Public.
         bounds: Cumulative chances of the levels, from 0 to 2^32, shape (levels + 1,).
         even: Whether every block of as many consecutive numbers as there are levels asks each level once, starting
             at a hashed one, so that levels have equal numbers of reports but for one; then all chances are equal.
@@ -389,10 +388,8 @@ HEADER_BYTES = 1 + TAG_BYTES + 4
 def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> UInt8:
     """Reports, shape (n, HEADER_BYTES + payload bytes).
 
-    Args:
-        tag: Of the description.
-        numbers: Of the participants, shape (n,), each below 2^32.
-        payloads: What the oracle drew, shape (n, payload bytes).
+    `numbers`: Of the participants, shape (n,), each below 2^32. `payloads`: What the oracle drew, shape (n, payload
+    bytes).
     """
     assert len(tag) == TAG_BYTES
     result = np.empty((len(numbers), HEADER_BYTES + payloads.shape[1]), dtype=np.uint8)

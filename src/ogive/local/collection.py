@@ -84,10 +84,8 @@ class Counts:
     """What became of reports.
 
     Fields:
-        accepted: Added up.
         duplicate: Of a participant whose report was added up before; the first one counts.
         malformed: Of a participant number or a content that no participant can send, or cut off.
-        foreign: Of another version, or to another description.
     """
 
     accepted: int = 0

@@ -262,11 +262,8 @@ class State:
     """What a collection holds.
 
     Fields:
-        description: What was asked.
         counts: Reports that were accepted, duplicate, malformed and foreign.
-        journal: Which files were read, for who has the key.
         sums: Of the oracle's shape.
-        heard: Bitmap of participants.
     """
 
     description: Description

@@ -52,13 +52,7 @@ _CHUNK_BITS = 1 << 22
 
 @dataclass(frozen=True)
 class Layout:
-    """Levels, and how reports about them are written.
-
-    Fields:
-        nodes: Nodes of each level.
-        unary: Whether a level is answered by one bit a node.
-        joint: Whether a report answers every level.
-    """
+    """Levels, and how reports about them are written."""
 
     nodes: tuple[int, ...]
     unary: tuple[bool, ...]

@@ -89,7 +89,6 @@ class PublicDraws:
     """Draws for one purpose, from the beginning of its stream.
 
     Args:
-        seed: Public bytes, at least one.
         purpose: What is drawn; other purposes have unrelated streams.
     """
 

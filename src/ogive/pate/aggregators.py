@@ -49,11 +49,9 @@ _LARGEST = 1 << 62
 def answered(aggregator: _Answering, votes: Any, *, source: RandomSource | None, probabilities: Any) -> Int64:
     """Labels of vote counts that somebody holds, with fresh noise and no limit to their number.
 
-    Args:
-        aggregator: The aggregator that turns votes into labels.
-        votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
-        source: Where the noise comes from; the operating system unless a test replays one.
-        probabilities: Of the student, shape (queries, classes), where the aggregator is interactive.
+    `votes`: Counts, shape (queries, classes); every row adds up to the number of teachers. `source`: Where the noise
+    comes from; the operating system unless a test replays one. `probabilities`: Of the student, shape (queries,
+    classes), where the aggregator is interactive.
 
     Returns:
         Labels, shape (queries,), -1 where the aggregator refuses.

@@ -196,7 +196,6 @@ class Predicted(NamedTuple):
     """Averages over runs.
 
     Fields:
-        answered: Queries that teachers answer.
         right: Share of these whose label is the one that is wanted; 0 where none is answered.
         corrected: How many are right where the student errs; None without a student.
     """
@@ -217,7 +216,6 @@ class Rehearsal:
     Args:
         votes: Counts, shape (queries, classes).
         wanted: The label that is right for each query, shape (queries,).
-        seed: Of the noise.
         probabilities: Predictions of a public student, shape (queries, classes).
     """
 

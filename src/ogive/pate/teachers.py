@@ -171,9 +171,6 @@ class Terms:
     """What teachers were trained on.
 
     Fields:
-        teachers: Number of teachers.
-        classes: How many they vote for.
-        learner: Its name, for people.
         digest: Of the learner with its parameters, the rows, their labels, the partition, the classes and the seed.
             As private as the rows: whoever can guess them can check the guess.
     """

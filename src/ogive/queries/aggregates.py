@@ -48,8 +48,6 @@ class Counted:
     """Numbers of records, exact or noisy.
 
     Fields:
-        counts: Of each value.
-        missing: With a missing value.
         unnamed: With a value that could not be stored, a text that is too long say.
     """
 

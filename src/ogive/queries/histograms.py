@@ -345,10 +345,8 @@ class ThresholdQuery(base.Described, base.LinearQuery):
     may be chosen after looking at the answers before.
 
     Fields:
-        binning: Column and grid.
         point: 0-based threshold.
         law: Noise of the count, on the scale where a record counts 2^bits.
-        bits: Fractional bits of the count.
     """
 
     digested: ClassVar[str] = "threshold"

@@ -41,8 +41,6 @@ class Ranks:
 
     Fields:
         below, upto: Records below each bin, and with its own, times `unit`; shape (bins,).
-        records: Number of records.
-        unit: Common denominator of the probabilities.
         wanted: Probabilities times `unit`, not decreasing.
     """
 
@@ -69,9 +67,7 @@ class Ranks:
     def lengths(self, bins: Int64, totals: Int64) -> Int64:
         """Lengths of the shortest walks.
 
-        Args:
-            bins: Shape (rows, quantiles), not decreasing in a row.
-            totals: The number of records N that wanted ranks are shares of, shape (rows,).
+        `totals`: The number of records N that wanted ranks are shares of, shape (rows,).
         """
         low = high = length = np.zeros(len(bins), np.int64)
         ends = self.unit * (self.records - totals)

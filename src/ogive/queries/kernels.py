@@ -406,7 +406,6 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
 
     Fields:
         rows: Columns of the kernels, then the column of public classes where there is one.
-        measure: Whose kernels.
         classes: How many public classes there are; 0 for none.
     """
 

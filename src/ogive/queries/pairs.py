@@ -69,9 +69,6 @@ class PairProgram:
     """Kernels and the noise on them, as one circuit of two people.
 
     Fields:
-        kernels: What is computed, at least one.
-        entries: What each person enters.
-        laws: Of the noise on each kernel.
         granted: No release costs a larger epsilon, as the laws were made for.
     """
 

@@ -289,7 +289,6 @@ class ApproximationScore:
     """Minus the predicted error of each way to measure, from its bias on the records and the size of its noise.
 
     Fields:
-        size: Number of bins of the histogram that is scored.
         strategies: The ways, each for at most 1024 bins, all for as many; bins are joined to as many first. Those
             that are unbiased have no distance whatever the records.
         noise: Of each, the public size of its noise in units of 2^-8 records, L2 on the axis [-1, 1].

@@ -374,11 +374,6 @@ class _PartNodes:
 
     A query takes for each law the levels up to its number of declared levels, and further ones where a draw needs more
     bits than one word has. The former are numbered from those of the parts before it on, the latter from `_FURTHER` on.
-
-    Fields:
-        nodes: Of the whole question.
-        first: How many levels the parts before it declare.
-        declared: How many levels the part declares.
     """
 
     nodes: NodeNoise
@@ -407,12 +402,7 @@ def _of_parts(nodes: NodeNoise, parts: Sequence[CuratorQuery]) -> list[_PartNode
 
 @dataclass(frozen=True)
 class RefinedQuery(_Around, base.LinearQuery):
-    """A query whose aggregate is computed from that of narrower groups.
-
-    Fields:
-        query: What is asked.
-        narrow: The aggregate of narrower groups.
-    """
+    """A query whose aggregate is computed from that of narrower groups."""
 
     query: LinearQuery
     narrow: Aggregate

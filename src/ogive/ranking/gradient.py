@@ -99,7 +99,6 @@ class Step:
     """One step of a descent, at public weights.
 
     Fields:
-        features: How many there are.
         radius: Bound of every record's norm, in units of 2^-12.
         weights: Of the gradient, multiples of 2^-16.
         step: Number of the step, from 0.
@@ -274,11 +273,7 @@ class ReportsQuery(Step):
         return order(records)[self.step :: self.steps]
 
     def answer(self, rows: Int64, nodes: NodeNoise | None) -> Int64:
-        """The sum of the group's reports, with each report's noise where there are nodes.
-
-        Raises:
-            DataError: there are fewer than two records for every step, or more than 2^23.
-        """
+        """The sum of the group's reports, with each report's noise where there are nodes."""
         if not 2 * self.steps <= len(rows) <= MOST_RECORDS:
             raise DataError(
                 f"reports of {self.steps} steps need {2 * self.steps} to {MOST_RECORDS} records, got {len(rows)}"

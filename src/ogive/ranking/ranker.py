@@ -53,13 +53,7 @@ SCHEMA = "ogive.ranker/1"
 
 @dataclass(frozen=True)
 class Descent:
-    """How a descent goes, from public numbers alone.
-
-    Fields:
-        ball: How records become whole numbers.
-        steps: Number of gradients.
-        rate: Length of the first step times the norm bound.
-    """
+    """How a descent goes, from public numbers alone."""
 
     ball: Ball
     steps: int

@@ -419,15 +419,7 @@ def _combined(domain: Domain, labels: Mapping[str, LabelCodes]) -> Contributor:
 
 
 def votes_of(ballots: Ballots, columns: Columns) -> Int64:
-    """The classes that some teachers vote for, shape (queries, teachers).
-
-    Args:
-        ballots: The queries and how many classes there are.
-        columns: Numbers of each query's column, NaN where missing.
-
-    Raises:
-        DataError: a vote is missing or no class.
-    """
+    """The classes that some teachers vote for, shape (queries, teachers)."""
     result = np.stack(columns)
     with np.errstate(invalid="ignore"):
         votes = result.astype(np.int64)

@@ -204,12 +204,7 @@ def rows_by_lines(path: Path) -> int | None:
 
 
 def _line_ends(before: bytes, block: bytes) -> int | None:
-    """Line ends in a block; None where it is unclear.
-
-    Args:
-        before: What the block comes after, as many bytes as a line end has.
-        block: More bytes of the file.
-    """
+    """Line ends in a block; None where it is unclear."""
     if _QUOTE in block:
         return None
     length = len(before)

@@ -71,7 +71,6 @@ class BinormalShape:
     """Scores of two normal classes, and calibrated probabilities.
 
     Fields:
-        records: How many records are imagined.
         positive_share: Share of the positive class, strictly between 0 and 1.
         auc: Area under the ROC curve of the score, from 0.5 to 0.999.
         labeled: Whether the classes are asked for; otherwise values alone are, and they lie evenly.

@@ -187,10 +187,7 @@ def _mixed(block: UInt8, state: UInt64) -> None:
 def first_half(buffer: UInt8, size: int, state: UInt64) -> np.uint64:
     """The first 64 bits of a digest, in the order in which its hexadecimal digits are written.
 
-    Args:
-        buffer: The message, with room for its padding, which is written behind it: `buffer_bytes`.
-        size: Number of bytes of the message.
-        state: Four words to work with.
+    `buffer`: The message, with room for its padding, which is written behind it: `buffer_bytes`.
     """
     state[0], state[1] = np.uint64(0x67452301), np.uint64(0xEFCDAB89)
     state[2], state[3] = np.uint64(0x98BADCFE), np.uint64(0x10325476)
@@ -249,7 +246,6 @@ class Persons(NamedTuple):
     Fields:
         codes: For each row the number of its person, shape (rows,).
         numbers: Names of the first persons, whole numbers, shape (m,).
-        texts: Names of all other persons, an Arrow array of text.
     """
 
     codes: Int64
@@ -286,7 +282,6 @@ class Names(NamedTuple):
     Fields:
         numbers: The whole number that names a person, 0 where a text does; shape (rows,).
         is_text: Whether a text does, shape (rows,).
-        texts: The texts of those rows, an Arrow array.
     """
 
     numbers: Int64
@@ -483,12 +478,9 @@ KEY_BYTES = 32
 def smallest_hashes(source: Source, person: str, *, key: bytes, count: int, missing: MissingWords = USUAL) -> UInt64:
     """The smallest keyed hashes of all persons of a table: a random sample of them, and the same of the same persons.
 
-    Args:
-        source: The table; read in one pass, with bounded memory.
-        person: The column with the person's identifier.
-        key: 32 bytes: one key of SipHash-2-4 for numbers and one for texts. Who lacks it learns nothing from a hash.
-        count: How many hashes at most.
-        missing: What says that a person is missing; rows without one are left out.
+    `source`: The table; read in one pass, with bounded memory. `key`: 32 bytes: one key of SipHash-2-4 for numbers and
+    one for texts. Who lacks it learns nothing from a hash. `missing`: What says that a person is missing; rows without
+    one are left out.
 
     Returns:
         Sorted, all different, shape (min(count, persons),).

@@ -46,12 +46,7 @@ _LISTED = 5
 
 
 def statement(account: Account, *, times: Mapping[str, int] | None = None) -> str:
-    """The account like a bank statement: its unit, a line for each spend, the limit and what is left.
-
-    Args:
-        account: Whose.
-        times: How often each release was asked for, by its id, where that is known.
-    """
+    """The account like a bank statement: its unit, a line for each spend, the limit and what is left."""
     shown = card(account, times=times)
     (_, unit), *facts = shown.facts
     lines = [f"{account.name}: {unit}"]
@@ -211,12 +206,7 @@ def check_name(name: object, parameter: str = "name") -> str:
 
 
 def ledger_file(place: str | Path) -> Path | None:
-    """The file of a ledger that is kept in one.
-
-    Raises:
-        ParameterError: place is not a path or URL of a ledger.
-        LedgerError: the database's driver is missing.
-    """
+    """The file of a ledger that is kept in one."""
     return Database(place).path
 
 

@@ -445,11 +445,7 @@ class Outcome(Generic[EstimateT]):
     """One procedure from the first query to the estimate.
 
     Fields:
-        estimate: What came out.
-        queries: All queries, as they were asked.
         measured: The first query of each measurement, in the order asked.
-        price: Loss of all measurements together.
-        answer: The last answer.
     """
 
     estimate: EstimateT

@@ -173,8 +173,6 @@ class Total:
 
     Fields:
         losses: One guarantee, or two of different types that both hold.
-        unit: Whose data they hide.
-        releases: How many distinct releases they are for.
         mixed: Whether some of them hide a record added or removed, and others one replaced.
     """
 

@@ -13,13 +13,7 @@ from ogive.showing.parts import Html, card, details, figure, fine, not_private, 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with its place in the section.
-
-    Fields:
-        chart: What to draw.
-        name: Heading above the chart, where there are several.
-        note: A remark below it.
-    """
+    """A chart with its place in the section."""
 
     chart: Chart
     name: str | None = None
@@ -31,20 +25,15 @@ class Chapter:
     """What one release says, whatever kind it is of.
 
     Fields:
-        title: Heading of the section.
         subject: What was measured, in a word or two; names the release in tables.
         provenance: Origin of the release: statistic, price and trust model.
-        headline: The release in a sentence or two.
         error: How far off it may be, in paragraphs.
-        released: What was released, in paragraphs.
         pictures: Charts, the most important first; a single one is as wide as the page.
         alike: Whether no chart is more important than another, so that all have one size.
-        tables: Tables below the charts.
         beside: What stands to the right of a single chart that is not as wide as the page.
         details: Technical facts as pairs of a name and a value, beside those that every release has.
         warning: Set where noise made the release useless: why, and what would help.
         exact: True where exact values are shown beside the released ones.
-        schema: Of the estimate's JSON.
     """
 
     title: str

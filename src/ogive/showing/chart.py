@@ -125,9 +125,7 @@ class BarChart:
     """Parts of a whole.
 
     Fields:
-        title, summary: Name and content of the chart, in words.
         parts: For each part its class (spent, reserved, left) and its share of the whole.
-        legend: Pairs of a class and what it means.
     """
 
     title: str
@@ -205,12 +203,10 @@ class BoxChart:
 
     Fields:
         grid: The public thresholds, whose bounds are the ends of the axis.
-        label: What lies along the axis.
         names: Of the groups, at most 24.
         boxes: Of the groups, None where one says nothing.
         truths: The exact boxes, where they are shown, else empty.
         summary: What the chart shows, in words, for those who do not see it.
-        legend: Pairs of a class and what it means.
     """
 
     grid: Grid
@@ -299,17 +295,12 @@ class CurveChart:
 
     Fields:
         grid: The public thresholds.
-        label: What lies along the horizontal axis.
         share: Released share at each threshold, shape (N,).
         low, high: Ends of the band at each threshold, shape (N,); None for no band.
         truth: The exact shares, shape (N,), where they are shown.
-        view: Ends of the horizontal axis.
         marks: Quantiles to mark as (probability, number, low, high).
         summary: What the chart shows, in words, for those who do not see it.
-        legend: Pairs of a class and what it means.
-        start: Share before the first threshold.
         name: Title of the chart; that of a distribution by default.
-        share_label: What lies along the vertical axis.
     """
 
     grid: Grid
@@ -463,12 +454,9 @@ class DotChart:
     """What a chart of numbers shows.
 
     Fields:
-        title: The chart's name, in words.
-        label: What lies along the axis.
         dots: At most 24.
         summary: What the chart shows, in words, for those who do not see it.
         shares: Whether numbers are shares, which are written as percent.
-        legend: Pairs of a class and what it means.
     """
 
     title: str
@@ -575,12 +563,7 @@ class SquareChart:
     """What a chart of two shares shows, as plain numbers.
 
     Fields:
-        title, summary: Name and content of the chart, in words.
-        x_label, y_label: What lies along the axes.
         lines, ribbon, marks: What is drawn; the ribbon lies below the lines and the marks above them.
-        legend: Pairs of a class and what it means.
-        sizes: In which sizes it is drawn.
-        x_top, y_top: Upper ends of the axes.
         y_factor: True where heights are multiples ("2 x") and not shares.
     """
 

@@ -47,11 +47,7 @@ class Style(TypedDict, total=False):
 
 
 def styled(style: Style, **usual: Any) -> dict[str, Any]:
-    """What a picture usually has, with what the style has in its place.
-
-    Raises:
-        ParameterError: the style has something else than `Style` has, or not in matplotlib's words.
-    """
+    """What a picture usually has, with what the style has in its place."""
     for name, value in style.items():
         if name not in Style.__annotations__:
             known = ", ".join(Style.__annotations__)
@@ -228,13 +224,8 @@ def intervals(
 ) -> None:
     """Draw values with their intervals, one below the other, the first on top.
 
-    Args:
-        axes: To draw into.
-        names: Of the values.
-        points: The values; none is drawn where one is not finite.
-        ends: Of the intervals.
-        style: Of the points and intervals.
-        hollow: Whether points are empty, since the values are not where they are drawn.
+    `points`: The values; none is drawn where one is not finite. `hollow`: Whether points are empty, since the values
+    are not where they are drawn.
     """
     look = styled(style, color=BLUE, alpha=1.0)
     heights, fill = range(len(names) - 1, -1, -1), "none" if hollow else "full"
@@ -264,13 +255,8 @@ def bars(
 ) -> Any:
     """Draw shares as bars with intervals: for each name, the first on top, one bar of each series.
 
-    Args:
-        ax: Axes to draw into; new ones by default.
-        names: Of the bars.
-        series: Label, shares and intervals; one for each name. A share may be NaN: no bar.
-        look: Style of the bars.
-        interval: What the legend calls the intervals.
-        colors: Of the series.
+    `ax`: Axes to draw into; new ones by default. `series`: Label, shares and intervals; one for each name. A share may
+    be NaN: no bar.
     """
     axes = new_axes(ax, size=(7.2, min(_TALLEST, _BAR_MARGIN + _BAR * len(names) * len(series))))
     width = _BAR_WIDTH / len(series)

@@ -39,11 +39,9 @@ class Card:
     """An estimate in a notebook, as plain text; what is shown is escaped.
 
     Fields:
-        title: What was measured.
         facts: What a reader should know, as pairs of a name and a value.
         headings: Of the columns of a small table; none where there is no table.
         rows: Of that table; the first cell of each names it.
-        notes: Sentences below.
     """
 
     title: str
@@ -123,11 +121,9 @@ class Numbers:
     """Named numbers with their intervals, to draw one below the other.
 
     Fields:
-        label: What lies along the axis.
         rows: Name, number and both ends of its interval; None as the number where there is none.
         shares: Whether the numbers are shares, which are written as percent.
         truth: What the exact numbers are called beside the released ones.
-        summary: What a chart of them shows, as a sentence.
         interval: What the intervals are; those of the population at the estimate's level by default.
     """
 

@@ -397,9 +397,6 @@ def describe(value: Any) -> Any:
     Numbers that are equal are written alike, whatever their type. A statistic that can be written in several
     ways says by a method `canonical` which of them stands for all. A field that was declared by `added` is left out
     while it holds what was meant before there was the field.
-
-    Raises:
-        TypeError: a field has no plain form.
     """
     canonical = getattr(value, "canonical", None)
     if canonical is not None:

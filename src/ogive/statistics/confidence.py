@@ -73,7 +73,6 @@ class Number(NamedTuple):
     Fields:
         what: What it is, for example "median of age".
         value: The number; NaN where noise leaves none.
-        low, high: Ends of its interval.
         standard_error: Noise and sampling together; None where only the interval is known.
         probability: Of a quantile; None for other numbers.
     """

@@ -32,8 +32,6 @@ class Picture:
     """An option of the command that says how `--plot` draws.
 
     Fields:
-        option: Its name.
-        help: What it does.
         drawn: What the estimate's `plot` is given for it.
         check: Refuses it beside other options, by their fields' names, before anything is spent.
     """

@@ -49,10 +49,8 @@ def check_price(
 ) -> None:
     """Refuse an estimate whose stated price or guarantee is not that of its own noise.
 
-    Args:
-        source: Where the estimate comes from; None if it was never released.
-        measured: What it was computed from.
-        besides: What else was measured costs this for a unit; None where nothing was.
+    `source`: Where the estimate comes from; None if it was never released. `besides`: What else was measured costs this
+    for a unit; None where nothing was.
     """
     if source is None or source.privacy is None or source.price is None:
         return

@@ -46,8 +46,6 @@ class Metric:
     """One kind of error.
 
     Fields:
-        title: Heading of its column.
-        words: What it is.
         squared: Whether simulated errors are summed up as a root mean square, as those of single estimates are;
             otherwise as a mean.
         of_range: Whether it is a share of the distance between the bounds. A page shows it as a distance of values.
@@ -87,11 +85,7 @@ class Rehearsal:
     """One procedure from the first query to the estimate.
 
     Fields:
-        estimate: What came out.
         queries: The first query of each measurement, in the order asked, with the noise that answers will have.
-        questions: All queries, as they were asked.
-        price: Loss of all measurements together.
-        terms: Under which it was asked.
     """
 
     estimate: Estimate
@@ -114,12 +108,7 @@ class Setting:
     """What is planned for.
 
     Fields:
-        records: Number of records.
-        unit: Whose data is hidden.
-        shape: What the imagined records look like.
         given: Whether somebody gave them; then errors are those of these records, and simulated.
-        distributed: Whether several parties or servers add noise.
-        rehearse: Runs a statistic's questions.
         answer: Answers one query about records with these integers in the imagined release of that number.
     """
 
@@ -142,8 +131,6 @@ class Prediction:
 
     Attributes:
         queries: The first query of each measurement, in the order asked, with the noise that answers will have.
-        questions: All queries, as they were asked.
-        price: Loss of all measurements together.
     """
 
     metrics: ClassVar[Mapping[str, Metric]] = {}

@@ -235,7 +235,6 @@ class SymmetricRoot(GaussianRoot):
     """Integer measurements by a weighted symmetric root, with discrete Gaussian noise.
 
     Fields:
-        size: Number of bins, N.
         law: Noise of every measurement, on the scale of the integer matrix.
         bits: Fractional bits of the entries without weights, from 12 to 16.
         weight_bits: Bits of the largest weight, from 6 to 12.
@@ -514,7 +513,6 @@ class RingRoot(GaussianRoot):
     """Integer measurements of a histogram on a ring with discrete Gaussian noise.
 
     Fields:
-        size: Number of bins, N.
         law: Noise of every measurement, on the scale where a record adds 2^bits in its bin.
         bits: Fractional bits of the integer matrix, from 12 to 22.
 

@@ -166,10 +166,8 @@ class GroupedHistogram(_StraightLines):
     """Noisy counts of groups of bins, with linear interpolation between the groups' ends.
 
     Fields:
-        size: Number of bins, N.
         groups: Number of groups, B; group k ends after bin round(k N / B).
         law: Noise of every count, on the scale where a record counts 2^bits.
-        bits: Fractional bits of the counts.
     """
 
     size: int
@@ -311,11 +309,9 @@ class OpenedThresholds(_StraightLines):
     """Noisy counts of the records at or below some thresholds, with linear interpolation between them.
 
     Fields:
-        size: Number of bins, N.
         points: 0-based thresholds in the order they were asked, each once. Where the number of records is
             private the last one, N - 1, is among them.
         law: Noise of every count, on the scale where a record counts 2^bits.
-        bits: Fractional bits of the counts.
     """
 
     size: int

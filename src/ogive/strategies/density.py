@@ -151,10 +151,7 @@ class Smooth:
     """A fitted density, linearized: records in groups are about mass * shares + slopes @ (change of coefficients).
 
     Fields:
-        prior: What was assumed.
         shares: Of each group, shape (G,).
-        mass: Records of the smooth part.
-        evidence: Logarithm, up to a constant of the measurements.
         coefficients: Of all terms, 0 where left out, shape (terms,).
         scaled: Coefficients of the terms that are used, in prior deviations, shape (K,).
         slopes: Derivatives of the records by `scaled`, shape (G, K).

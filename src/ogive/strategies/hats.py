@@ -604,7 +604,6 @@ class LeastSquaresHats(PlainStrategy):
     """Noisy bin counts and integer hat sums, combined by least squares.
 
     Fields:
-        size: Number of bins, N.
         spacings: Distances between knots, increasing, in bins, each below N; may be empty.
         laws: Noise law of the bins, then of each level of hats on its integer scale (2 spacing per record).
     """

@@ -46,9 +46,7 @@ class PathTree:
     """Which blocks carry noise.
 
     Fields:
-        size: Number of points, N.
         radices: Children per block, from the leaves up; their product is at least N.
-        root: Whether the top block carries noise of its own.
     """
 
     size: int
@@ -407,8 +405,6 @@ class PathNoise:
     """Cumulative counts with independent integer noise on the blocks of a tree, summed along paths.
 
     Fields:
-        tree: The blocks that carry noise.
-        law: Noise of every block.
         bits: Fractional bits of the answers: a count of 1 is 2^bits. A fine grid brings discrete
             Gaussian noise to the constant of the continuous one.
     """

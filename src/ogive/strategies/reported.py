@@ -217,13 +217,9 @@ def design_reports(
 ) -> TreeOracle:
     """The hierarchy with the smallest predicted mean variance of cumulative counts.
 
-    Args:
-        size: Number of bins, N, 2 to 2^20.
-        epsilon: Privacy of one report.
-        branching: Children of a node; None for the best of 2 to 8.
-        nodes: "hadamard" or "unary"; None for unary where that takes three tenths off the variance.
-        split: "users" or "budget"; None for the better one.
-        seed: Public; decides who is asked which level.
+    `size`: Number of bins, N, 2 to 2^20. `branching`: Children of a node; None for the best of 2 to 8. `nodes`:
+    "hadamard" or "unary"; None for unary where that takes three tenths off the variance. `split`: "users" or "budget";
+    None for the better one. `seed`: Public; decides who is asked which level.
     """
     if not 2 <= size <= MOST_THRESHOLDS:
         raise ParameterError(f"reports serve 2 to {MOST_THRESHOLDS} thresholds, got {size}")

@@ -355,15 +355,12 @@ def smooth(
 ) -> Float64:
     """Estimate cumulative counts that never decrease, from at least 0 to at most the total.
 
-    Args:
-        strategy: What was measured.
-        answer: Noisy measurements, shape (M,); for path noise at some points, their answers, shape (points,).
-        total: The number of records if public, else None.
-        kind: One of `SMOOTHINGS`, or "rank_matching" for thresholds that were opened one after the other.
-        points: Increasing 0-based points. With path noise only these points were opened, and only they are
-            made monotone; other strategies smooth the whole curve and return these points of it.
-        anchor: Whether the last threshold is given the total exactly; False, only for path noise, uses the
-            total as an upper bound alone, as the paper does.
+    `answer`: Noisy measurements, shape (M,); for path noise at some points, their answers, shape (points,). `total`:
+    The number of records if public, else None. `kind`: One of `SMOOTHINGS`, or "rank_matching" for thresholds that were
+    opened one after the other. `points`: Increasing 0-based points. With path noise only these points were opened, and
+    only they are made monotone; other strategies smooth the whole curve and return these points of it. `anchor`:
+    Whether the last threshold is given the total exactly; False, only for path noise, uses the total as an upper bound
+    alone, as the paper does.
 
     Returns:
         Cumulative counts, shape (N,) or (points,); not whole numbers.

@@ -397,7 +397,6 @@ class SquareRoot(GaussianRoot):
     """Integer square-root measurements of a histogram with discrete Gaussian noise.
 
     Fields:
-        size: Number of bins, N.
         law: Noise of every measurement, on the scale where a record adds 2^bits in its bin.
         bits: Fractional bits of the integer factor, from 1 to 24.
 

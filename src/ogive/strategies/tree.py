@@ -315,7 +315,6 @@ class LeastSquaresTree(PlainStrategy):
     """Noisy block counts, estimated by generalized least squares in two passes.
 
     Fields:
-        size: Number of bins, N.
         blocks: Block sizes, from 1 upward, each a multiple of the one before, the last below N.
         laws: Noise law of each level's counts, all discrete Laplace or all discrete Gaussian.
 

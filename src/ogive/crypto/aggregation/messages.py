@@ -359,11 +359,8 @@ class AggregationCost:
     """What one sum takes.
 
     Fields:
-        bytes_per_party: What a party sends that stays to the end.
         bytes_to_party: What the server sends to it: lists of all parties among it, so that the server sends as much as
             the square of their number.
-        bytes_per_server: What the server receives of all.
-        seconds: That one core of whoever has most to do computes.
     """
 
     bytes_per_party: int

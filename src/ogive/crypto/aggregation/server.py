@@ -252,12 +252,7 @@ class AggregationServer:
 
     @classmethod
     def from_bytes(cls, data: bytes, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> Self:
-        """A server that goes on where one of `to_bytes` was.
-
-        Raises:
-            DataError: the state is damaged, or of another aggregation.
-            ParameterError: the key is another.
-        """
+        """A server that goes on where one of `to_bytes` was."""
         fields = messages.read_state(data, _ROLE, settings, _FIELDS)
         round, expected, session, received, before, roster, keys, shared, included, totals, masked, opened = fields
         server = cls(settings, key=key)

@@ -76,9 +76,6 @@ def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[i
     """The fewest neighbours with which a graph fails with probability at most 2^-40, and the largest threshold.
 
     One party in twenty is counted on as colluding even where it is less.
-
-    Raises:
-        ParameterError: too many leave or collude for any graph.
     """
     stated, colluding = colluding, counted_on(parties, colluding)
     for neighbours in range(2, parties - dropouts, 2):

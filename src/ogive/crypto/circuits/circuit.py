@@ -50,12 +50,8 @@ class Circuit:
     """Gates between the inputs of a garbler and of an evaluator and outputs that neither of them sees.
 
     Args:
-        garbler: The garbler's inputs, in the order of their wires.
-        evaluator: The evaluator's inputs.
         outputs: In the order of `output_wires`.
         kinds: `Gate` of every gate, shape (gates,).
-        left: First wire that each gate reads.
-        right: Second wire.
         output_wires: Wires of the outputs; one wire may be several of them.
     """
 

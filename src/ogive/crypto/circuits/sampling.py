@@ -62,13 +62,7 @@ def log_odds(value: Fraction) -> Fraction:
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseLaw:
-    """Randomized response over 2 or 3 values: another one, each as likely, with probability T / 2^precision.
-
-    Args:
-        values: How many there are.
-        threshold: T.
-        precision: Uniform bits that the comparison with T reads.
-    """
+    """Randomized response over 2 or 3 values: another one, each as likely, with probability T / 2^precision."""
 
     values: int
     threshold: int
@@ -82,9 +76,6 @@ class ResponseLaw:
             epsilon: Of one response, above 0.
             values: 2 or 3.
             precision: Uniform bits, from 1 to 64.
-
-        Raises:
-            ParameterError: an argument is out of its range, or the precision too low for the epsilon.
 
         Privacy:
             Pure; the threshold is rounded up, so the loss is never above epsilon.

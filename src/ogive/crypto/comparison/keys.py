@@ -76,9 +76,6 @@ class KeyShape:
         bits: Numbers compared are in [0, 2^bits); from 1 to 40.
         early: Levels that the leaf replaces, from 0 to the smaller of bits and 12; None for the shortest
             keys (3 for ring32 and 2 otherwise, fewer for small domains).
-
-    Raises:
-        ParameterError: an argument is out of its range.
     """
 
     group: str
@@ -205,7 +202,6 @@ class KeyBatch:
     """Keys of n clients for one server; everything but the seeds of the roots is the same for both servers.
 
     Fields:
-        shape: Of every key.
         study: Digest of the study that they belong to, 32 bytes.
         roots: Seeds, shape (n, 2); what makes this server's keys differ from the other's.
         seeds: Seed corrections, shape (levels, n, 2).

@@ -238,11 +238,9 @@ def log1mexp(value: Float64) -> Float64:
 def rdp_gnmax(log_q: ArrayLike, sigma: float, orders: ArrayLike, *, variant: Variant = "exact") -> Float64:
     """Renyi cost of each answer at each order.
 
-    Args:
-        log_q: ln of a bound on losing the plurality, shape (queries,).
-        sigma: Of the noise of every count; a party with k teachers: sigma / k, with log_q from sigma itself.
-        orders: Increasing orders above 1, shape (orders,), or one order.
-        variant: From where the closed form is used.
+    `log_q`: ln of a bound on losing the plurality, shape (queries,). `sigma`: Of the noise of every count; a party with
+    k teachers: sigma / k, with log_q from sigma itself. `orders`: Increasing orders above 1, shape (orders,), or one
+    order.
 
     Returns:
         Costs, at most order / sigma^2, shape (queries, orders).
@@ -272,9 +270,7 @@ class GnmaxBound:
     """The cost beta(q) of one answer at one order, and the point from which it is constant.
 
     Fields:
-        sigma: Of the noise of every count.
         order: Renyi order, above 1.
-        variant: From where the closed form is used.
     """
 
     sigma: float

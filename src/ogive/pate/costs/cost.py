@@ -341,10 +341,8 @@ def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]
 def drawn(aggregator: GNMax | ConfidentGNMax, noise: Noise) -> tuple[float, Check | None]:
     """Sigma of an answer's noise, and the check before it, both in votes.
 
-    Args:
-        aggregator: What is run.
-        noise: Continuous noise has the stated scale; scaled noise has the next larger one that samplers accept, and
-            its threshold is the next larger number of units.
+    `noise`: Continuous noise has the stated scale; scaled noise has the next larger one that samplers accept, and its
+    threshold is the next larger number of units.
     """
     if isinstance(aggregator, GNMax):
         return _scale(aggregator.sigma, "sigma", noise), None

@@ -264,13 +264,8 @@ def rdp_exact(
     Exact for continuous noise. For discrete Gaussian noise on a grid, the first of equal counts winning, it is an
     upper bound, above the exact cost by some units of a vote, relatively: about 0.0001 at 2^-16 and sigma 40.
 
-    Args:
-        votes: Whole counts, shape (queries, classes), each row with the same sum.
-        sigma: Standard deviation of the noise of every count.
-        orders: Increasing orders above 1.
-        check: The threshold check of the step, if there is one.
-        two_sided: Whether divergences from neighbours to the votes count too.
-        unit: Grid of the noise in votes, 2^-16 as deployed; 0 for continuous noise.
+    `votes`: Whole counts, shape (queries, classes), each row with the same sum. `orders`: Increasing orders above 1.
+    `unit`: Grid of the noise in votes, 2^-16 as deployed; 0 for continuous noise.
 
     Privacy:
         From the data set held to every neighbour (and back). The costs depend on private votes, and no smooth bound
@@ -323,17 +318,13 @@ class Tables(NamedTuple):
     """Factors of integrands at every place of a fine grid, index `middle` being a class's own count.
 
     Fields:
-        per_vote: Places per vote.
-        stride: Places per step of the sums.
         middle: Index of 0.
         half: Half the width of the window that holds a class's mass at the votes and at every neighbour, in places.
-        log_below: ln Phi(z).
         log_density: -z^2 / 2.
         fewer: Phi(z + 1/sigma) / Phi(z), the factor of a class that loses a vote.
         more: Phi(z - 1/sigma) / Phi(z), of a class that gets one.
         density_fewer: phi(z + 1/sigma) / phi(z).
         density_more: phi(z - 1/sigma) / phi(z).
-        log_step: ln of a step times the normal density's constant.
         unit: Grid of the noise in votes, 0 for continuous noise.
         bend: Largest change of the slope of a ln chance, per vote, between the votes and a neighbour.
     """

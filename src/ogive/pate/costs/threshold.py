@@ -118,9 +118,7 @@ def bit_divergence(here: tuple[Float64, Float64], there: tuple[Float64, Float64]
 def gain(log_chance: Float64, power: Float64) -> Float64:
     """What a term gains on its chance, e^log_chance (e^power - 1), to all digits where the term is at most e.
 
-    Args:
-        log_chance: ln of the chance, broadcast to the shape of `power`; e^log_chance may be too small for a double.
-        power: What the term's exponent adds to it.
+    `log_chance`: ln of the chance, broadcast to the shape of `power`; e^log_chance may be too small for a double.
     """
     result = np.exp(log_chance) * np.expm1(np.minimum(power, _LARGE))
     large = power > _LARGE

@@ -36,7 +36,6 @@ class Rivals(NamedTuple):
 
     Fields:
         logs: Natural logs, shape (teachers + 1,).
-        chances: The same, zero where they leave the doubles.
         log_cap: log(1 - 1/classes), above which no chance of losing the plurality lies.
     """
 
@@ -289,13 +288,7 @@ CELLS = 4000
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of equal width in s = sqrt(-log q), from an even split to unanimous votes.
-
-    Fields:
-        start: s of the largest chance.
-        width: Of a cell.
-        count: How many.
-    """
+    """Cells of equal width in s = sqrt(-log q), from an even split to unanimous votes."""
 
     start: float
     width: float

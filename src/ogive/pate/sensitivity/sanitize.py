@@ -410,10 +410,7 @@ def draw_normal(source: RandomSource) -> Fraction:
 def publish(value: float, scale: float, *, source: RandomSource) -> float:
     """Value + scale N(0, 1), rounded half up to the public grid.
 
-    Args:
-        value: Private.
-        scale: Standard deviation of the noise, above 0; may be private.
-        source: Where the randomness comes from.
+    `scale`: Standard deviation of the noise, above 0; may be private.
     """
     noisy = Fraction(value) + Fraction(scale) * draw_normal(source)
     return float(math.floor(noisy / GRID + Fraction(1, 2)) * GRID)

@@ -74,8 +74,6 @@ class Counted(NamedTuple):
     """Combinations of codes, each of some rows.
 
     Fields:
-        columns: What stands in them, as in rows of a file.
-        counts: How many rows each stands for.
         amounts: The sum of their probabilities in units of 2^-bits, where these are summed.
     """
 
@@ -92,7 +90,6 @@ class Question(NamedTuple):
     """One question to an engine.
 
     Fields:
-        columns: What is read of each row.
         bits: Fractional bits of the columns whose numbers are summed, by place.
         views: Places of the columns whose combinations are counted, of each part of the question.
     """

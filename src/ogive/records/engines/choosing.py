@@ -53,10 +53,7 @@ class Bound(NamedTuple):
     """How many rows are kept of each person.
 
     Fields:
-        person: Column with the person's identifier.
         limit: Most rows that are kept of one person; None where all are, and share the units of their person.
-        kind: Arrow type of the column.
-        engine: Name of the engine in ibis.
     """
 
     person: str

@@ -73,12 +73,8 @@ def whole(value: int) -> Any:
 def number(column: Any, arrow_type: Any, unit: str, named: Sequence[float] = (), *, keep_nan: bool = False) -> Any:
     """The numbers of a column, float64; null where a value is missing, NaN or one of those that mean that it is.
 
-    Args:
-        column: The engine's column.
-        arrow_type: What it holds, of which `kind_of` is the unit, or the other of "date" and "datetime".
-        unit: The grid's unit.
-        named: Numbers that mean that a value is missing.
-        keep_nan: Whether NaN stays NaN, for who asks for both.
+    `arrow_type`: What it holds, of which `kind_of` is the unit, or the other of "date" and "datetime". `unit`: The
+    grid's unit.
     """
     result = _number(column, arrow_type, unit)
     if kind_of(arrow_type) == "number" and not keep_nan:
@@ -221,10 +217,7 @@ class Piece(NamedTuple):
     """Some bins in a row, in which keys are `first + floor((x - start) * scale)`.
 
     Fields:
-        end: The largest number.
-        start: The smallest number.
         scale: Keys per unit.
-        first: The first key.
         lowest: The smallest bin of each key, shape (keys,).
     """
 
@@ -337,9 +330,7 @@ class Line(NamedTuple):
     """Keys ceil((x - start) * scale + offset), or the same of the logarithm of x.
 
     Fields:
-        start: What is subtracted first.
         scale: Keys per unit.
-        low, high: The two offsets.
     """
 
     start: float

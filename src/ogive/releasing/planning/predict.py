@@ -181,11 +181,9 @@ class Planner:
     Fields:
         statistic: What would be released, as it was written, without the words of which records.
         setting: What is planned for, with as many records as satisfy a condition, or as an average group has.
-        model: Who would hold the records.
         runs: How many whole releases to simulate; None for as many as the statistic wants.
         whole: What would be released, with the words of which records.
         simulated: How many were simulated for a row; 0 where none was needed.
-        rested_on: What the predicted errors rest on, in words.
         written: What the statistic asks as it was written, by guarantee.
     """
 
@@ -437,11 +435,8 @@ def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int
 def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
     """Ask everything of known sums.
 
-    Args:
-        statistic: What is asked.
-        terms: Privacy, unit and what the trust model can serve.
-        sums: Exact integers of the known records for each aggregate.
-        run: Number of the imagined release, which fixes its noise; None for exact answers.
+    `terms`: Privacy, unit and what the trust model can serve. `run`: Number of the imagined release, which fixes its
+    noise; None for exact answers.
     """
     holder = Imagined(sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
     outcome = drive(statistic, terms, holder)
@@ -458,12 +453,7 @@ def answer_imagined(query: Query, sums: Int64, terms: Terms, run: int | None) ->
 def plan_taken(statistic: Statistic[Any], *, privacy: Privacy, records: int, unit: PrivacyUnit, trust: Planned) -> Plan:
     """Predict what the method that is taken costs, and how far off it is.
 
-    Args:
-        statistic: The statistic to plan.
-        privacy: The guarantee.
-        records: Number of records; a guess if the adjacency keeps it private.
-        unit: Whose data the guarantee would hide.
-        trust: Trust model, as for `plan`.
+    `records`: Number of records; a guess if the adjacency keeps it private. `trust`: Trust model, as for `plan`.
 
     Privacy:
         Reads no private records and costs nothing.

@@ -75,7 +75,6 @@ class Scale:
         span: Its length in the unit; 1 where no grid is known, so that shares of it stay shares.
         step: Distance of two thresholds; None where it is not the same everywhere.
         unit: Name of the unit, for people; None where nobody said it.
-        known: Whether there is a grid.
     """
 
     span: float = 1.0
@@ -124,14 +123,7 @@ RowT = TypeVar("RowT")
 
 @dataclass(frozen=True)
 class Column(Generic[RowT]):
-    """One column.
-
-    Fields:
-        title: Its heading.
-        cell: What it says of a row.
-        left: Whether cells are set to the left, as texts are.
-        least: How wide it is at least.
-    """
+    """One column."""
 
     title: str
     cell: Callable[[RowT], str]
@@ -207,13 +199,7 @@ def heading(plan: Plan) -> str:
 
 
 def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None = None) -> str:
-    """The page of a plan.
-
-    Args:
-        plan: What is shown.
-        say: Shows the messages that mark Python.
-        unit: Of the column's values, for people.
-    """
+    """The page of a plan."""
     shown = _Shown(plan, unit)
     lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records:,} records, trust {plan.trust}")]
     lines += _wrapped(plan.unit.words)
@@ -286,12 +272,7 @@ def card(plan: Plan) -> Card:
 
 
 class _Shown:
-    """The errors that are shown of a plan, and how.
-
-    Args:
-        plan: What is shown.
-        unit: Of the column's values, for people.
-    """
+    """The errors that are shown of a plan, and how."""
 
     def __init__(self, plan: Plan, unit: str | None) -> None:
         self.plan, self.statistic = plan, what_of(plan.statistic)

@@ -36,7 +36,6 @@ class Sums:
 
     Fields:
         expected: Sums of 1 - p and of p.
-        difference: Observed minus expected counts of both classes.
     """
 
     expected: Float64
@@ -54,7 +53,6 @@ class Measured:
 
     Fields:
         form: "counts" (four sums a group) or "difference" (three).
-        bits: Fractional bits of what is not a count.
         expected, observed: Noise as in `GroupSumsQuery`; None where there is none.
         constants: "exact" makes sums agree; "paper" leaves them as measured.
     """
@@ -156,9 +154,6 @@ class Within:
     """Probabilities within each group, by the curve; shape (Q,) each.
 
     Fields:
-        low, high: Ends of the group.
-        mean: Mean probability.
-        spread: Variance of the probabilities.
         wander: About how far noise on the curve and the bins' width move the mean, per record of the group for
             the first and as they are for the second: (product with 1 / records, constant), shape (2, Q).
     """
@@ -173,9 +168,7 @@ class Within:
     def of(curve: Curve, thresholds: Float64) -> Within:
         """Read the smoothed curve, with records spread evenly over their bins.
 
-        Args:
-            curve: Published distribution of the probabilities.
-            thresholds: Upper ends of the groups, all on the curve's grid, shape (Q,).
+        `thresholds`: Upper ends of the groups, all on the curve's grid, shape (Q,).
         """
         low = np.concatenate(([0.0], thresholds[:-1]))
         edges = np.concatenate(([curve.grid.low], curve.thresholds))

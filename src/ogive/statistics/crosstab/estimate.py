@@ -455,7 +455,6 @@ class Independence:
 
     Fields:
         chi_square: The statistic; Pearson's where there is no noise.
-        degrees: Of freedom.
         p_value: Share of tables of independent columns, with sampling and noise, whose statistic is as large; at least
             1 / 2000.
     """
@@ -488,11 +487,8 @@ class Spread:
 def independence(measured: Measured, counts: Float64, records: float, simulations: int | None = None) -> Independence:
     """The test of one table.
 
-    Args:
-        measured: What was measured.
-        counts: Unbiased noisy counts, shape (rows, columns).
-        records: How many records there are, at least 1.
-        simulations: Simulated tables; by default 1999, fewer of more than 1000 cells.
+    `counts`: Unbiased noisy counts, shape (rows, columns). `records`: How many records there are, at least 1.
+    `simulations`: Simulated tables; by default 1999, fewer of more than 1000 cells.
 
     Privacy:
         Post-processing.

@@ -137,7 +137,6 @@ class NoiseMaxima:
 
     Fields:
         above: Largest error of each simulation, sign kept, at least 0.
-        either: Largest absolute error of each, max |e_i|.
         ratio: Largest absolute error when e_N may be taken away, max over i of max(|e_i|, |e_i - e_N|).
         samples: Of a mixture of batches, the weight and the number of records of each; else empty.
     """

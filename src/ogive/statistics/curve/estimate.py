@@ -34,7 +34,6 @@ class StepFunction:
     """Values at the thresholds, and what holds between them.
 
     Fields:
-        grid: Thresholds.
         probabilities: Value at each threshold, shape (N,).
         outside: Value below all thresholds, or above all of them where `looks` is "ahead".
         looks: "back": between thresholds the value at the last one holds (right-continuous);

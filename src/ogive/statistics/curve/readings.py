@@ -136,9 +136,7 @@ def bisect_points(targets: Float64, *, size: int) -> Generator[Int64, Float64, I
     at the last point is taken to be 1 and never asked for. On values that are not monotone the
     result is one crossing of the target.
 
-    Args:
-        targets: Wanted probabilities, shape (k,).
-        size: Number of grid points N.
+    `targets`: Wanted probabilities, shape (k,).
 
     Yields:
         0-based points to evaluate, shape (j,), sorted and distinct; send back their values, shape (j,).

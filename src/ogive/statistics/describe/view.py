@@ -307,7 +307,6 @@ class Panel:
 
     Fields:
         name: What it is of: the variable, with the value or category that is counted.
-        column: The variable.
         share: Whether the numbers are shares, between 0 and 1.
         points: One for each column of the table; None where noise leaves it undefined.
     """
@@ -358,8 +357,6 @@ class Line:
     """One line.
 
     Fields:
-        label: What it says of which variable.
-        cells: One for each column of the table.
         inner: Whether it goes on with the variable of the line above.
     """
 

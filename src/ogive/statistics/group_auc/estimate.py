@@ -478,7 +478,6 @@ class SimulatedPairs:
     Fields:
         last: The larger error of the two class sizes, without sign.
         pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
-        products: Error of the product of the class sizes.
     """
 
     last: Float64

@@ -177,11 +177,7 @@ class LabelsEstimate(Estimate):
 
 @dataclass(frozen=True)
 class AgreeingTeachers:
-    """Votes of which seven in ten are for one class, another one in the next query.
-
-    Fields:
-        records: How many teachers are imagined.
-    """
+    """Votes of which seven in ten are for one class, another one in the next query."""
 
     records: int
 

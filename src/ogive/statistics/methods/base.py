@@ -143,7 +143,6 @@ class Shapes:
 
     Fields:
         names: Which shapes.
-        runs: How many samples are imagined of each.
     """
 
     names: tuple[str, ...]
@@ -212,11 +211,9 @@ class CurveTask:
     """The curve that is wanted of a method, under which terms.
 
     Fields:
-        binning: Column and grid.
         terms: Privacy, unit and what the trust model can serve.
         smooth: How the curve is made valid; "auto" for what suits the method.
         expected_records: A public guess of the number of records, for where that is private.
-        people: Whether each person counts once, and not each row.
     """
 
     binning: Binning

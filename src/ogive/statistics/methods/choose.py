@@ -227,9 +227,7 @@ class _Stages:
     """How a guarantee is divided.
 
     Fields:
-        first: Pure epsilon of the selection.
         rest: What the measurement may cost: any one of these.
-        concentrated: Whether the selection's price is stated in zCDP.
     """
 
     first: PureDP

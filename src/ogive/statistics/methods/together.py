@@ -74,7 +74,6 @@ class Weighted(Generic[FoundT]):
 
     Fields:
         weight: Its share of the guarantee, in proportion to the other weights.
-        ask: Starts it on terms.
         once: Whether it asks one question, so that a rehearsal knows all of it before there is an answer.
     """
 
@@ -217,8 +216,6 @@ class Groups:
     """Disjoint groups of one column, which together are all records.
 
     Fields:
-        by: Column that says which group a record belongs to.
-        groups: Its values.
         public: Whether everybody may know each record's group.
         of: The column with its thresholds, and the groups, where every query is asked of these; else None.
     """
@@ -305,7 +302,6 @@ class Satisfying:
     """The one part of the records that satisfy a condition.
 
     Fields:
-        where: The condition.
         public: Whether everybody may know who satisfies it.
     """
 

@@ -78,9 +78,7 @@ class SimulatedNoise:
         maxima: Largest errors of the curve of one class, in records; both classes have the same law.
         ratio_above: Largest error of that curve when the error of its size may be taken away, sign kept,
             max over i of max(e_i, e_i - e_N).
-        last: Error of the size of that class.
         pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
-        products: Error of the product of the class sizes.
         null: Error of the pairs in order, ties one half, less that of half of the products, if both classes had the
             distribution of all records.
         bins: Largest error of the records of both classes in one bin.
@@ -233,16 +231,10 @@ def auc_interval(
 ) -> tuple[float, float]:
     """Ends between which the true area lies; 0 and 1 where noise may account for a whole class.
 
-    Args:
-        released: Area of the released curve.
-        raw: Linear estimates of both class curves, shape (2, N).
-        curves: Released curves, shape (2, N), that stand in for the true ones.
-        noise: Simulated around `curves`; None where nothing was added.
-        positive_when: "high" or "low".
-        tail: Error probability, half of it on each side.
-        target: "population" or "sample".
-        simulations: Number of draws where there is no noise.
-        rows_of_one: Most records of one person; where all are alike, the variance by sampling is as many times larger.
+    `raw`: Linear estimates of both class curves, shape (2, N). `curves`: Released curves, shape (2, N), that stand in
+    for the true ones. `noise`: Simulated around `curves`; None where nothing was added. `positive_when`: "high" or
+    "low". `target`: "population" or "sample". `rows_of_one`: Most records of one person; where all are alike, the
+    variance by sampling is as many times larger.
     """
     ends = pairs_at_ends(raw[0], raw[1], positive_when)
     product = float(raw[0, -1] * raw[1, -1])
@@ -305,13 +297,7 @@ def _edge(accepts: Callable[[float], bool], outside: float, inside: float) -> fl
 
 
 class RankTest(NamedTuple):
-    """What the test finds.
-
-    Fields:
-        area: Unsmoothed area under the curve.
-        standard_error: Of the area under the null hypothesis.
-        p_value: With sampling and noise.
-    """
+    """What the test finds."""
 
     area: float
     standard_error: float

@@ -169,7 +169,6 @@ class PrecisionRecallBand:
         precision: Ends of the share of positives among those called positive, shape (N + 1,) each; the upper one is 1
             where perhaps none is.
         prevalence: Ends of the share of positives among all.
-        confidence_level: Probability that all ends hold at once, at least.
         target: "population" or "sample".
     """
 
@@ -195,7 +194,6 @@ class LiftBand:
         captured: Ends of the share of the positives among them, shape (N + 1,) each, not decreasing.
         lift: Ends of captured over flagged, shape (N + 1,) each; the upper one may be infinite.
         prevalence: Ends of the share of positives among all.
-        confidence_level: Probability that all ends hold at once, at least.
         target: "population" or "sample".
     """
 

@@ -48,7 +48,6 @@ class Lattice:
 
     Fields:
         low, high: The bounds, exact; values outside count as the nearer one.
-        steps: How many steps there are between them, M.
     """
 
     low: Fraction

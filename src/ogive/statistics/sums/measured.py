@@ -58,7 +58,6 @@ class Deviation:
 
     Fields:
         variance: Of its normal part: sampling, randomized reports and Gaussian noise.
-        scales: Of its independent Laplace parts.
         step: How far discrete Laplace noise may exceed continuous noise.
     """
 
@@ -230,12 +229,7 @@ class Measured:
         form: "cells": records of each place. "moments": sums as `MomentsQuery` measures them. "reports": how many
             owners reported each place, by randomized response. "unary": how many bits of each place owners set, and how
             many owners reported.
-        values: The integers.
         law: Noise of each integer; None of exact sums, and of reports, which have noise of their own.
-        bits: Fractional bits of the integers.
-        weights: Of moments.
-        epsilon: Of each report.
-        adjacency: Which data sets are adjacent.
         total: The number of records where it is public.
         draws: How many draws of the law are in each integer: one, but in sums over groups, which are not stored.
     """
@@ -286,12 +280,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A linear form of measured integers.
-
-    Fields:
-        coefficients: One for each integer.
-        constant: What is added.
-    """
+    """A linear form of measured integers."""
 
     coefficients: tuple[float, ...]
     constant: float = 0.0
@@ -307,12 +296,8 @@ class Reading:
     """A number as it is read off what was measured: `offset` + `unit` numerator / denominator.
 
     Fields:
-        measured: The integers.
-        numerator, denominator: Linear forms of them.
         low, high: Between which the exact ratio lies; perhaps infinite.
-        offset, unit: From the ratio to the number.
         sampling: Variance of the numerator less a multiple t of the denominator by which records were sampled, at t.
-        reporting: The same of what owners drew at random.
     """
 
     measured: Measured

@@ -110,8 +110,6 @@ class Basis:
     """One orthonormal system.
 
     Fields:
-        name: As users write it.
-        least: Smallest degree.
         integrals: From points in [-1, 1], shape (n,), and the degree K: the integral of each function from the
             point to 1, shape (K + 1, n); of pinned ones less that of the chord, see `pinned`.
         values: The functions at points, shape (K + 1, n).

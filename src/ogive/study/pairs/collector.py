@@ -154,7 +154,6 @@ class History:
 
     Fields:
         passes: What everybody was told before each further pass, in order.
-        pairs: By number of the pair.
     """
 
     passes: list[Departures] = field(default_factory=list)
@@ -187,14 +186,10 @@ class Collector:
     """The aggregator, for one study.
 
     Args:
-        study: Agreed on beforehand.
-        key: The aggregator's enrolment key.
         at_once: Pairs that may be at hand at a time.
         seconds: How long a pair may take.
         deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
             nobody is waited for.
-        earlier: What an aggregator that ended before has stored.
-        random: Gives the wanted number of random bytes.
     """
 
     def __init__(
@@ -421,14 +416,9 @@ class Person:
     """A person, for one study.
 
     Args:
-        study: Agreed on beforehand.
-        user: The person's number in the design.
         values: Whole numbers by the names of inputs, for both roles.
-        key: Its enrolment key.
         note: As for `PairParty`; how many pairs are spent is noted too, so that who was started again gives no more
             halves than it agreed to.
-        noise: Names of the inputs that are noise.
-        random: Gives the wanted number of random bytes.
     """
 
     def __init__(

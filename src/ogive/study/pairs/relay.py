@@ -51,11 +51,7 @@ class Channel(Protocol):
         """The next frame, None once the other side has hung up."""
 
     async def send(self, frame: bytes) -> None:
-        """Send a frame; waits while the other side takes none.
-
-        Raises:
-            ConnectionError: the connection is lost.
-        """
+        """Send a frame; waits while the other side takes none."""
 
     async def close(self) -> None:
         """Hang up."""
@@ -182,10 +178,6 @@ class Relay:
 
         Of those who have not said who they are there is one a participant and `MOST_STRANGERS`; where another one
         comes, the first one is hung up on.
-
-        Args:
-            channel: To the person.
-            known: Called when it has said who it is.
         """
         try:
             async with asyncio.timeout(self._seconds) as limit:
@@ -306,16 +298,7 @@ async def take_part(person: Person, connect: Connect, *, seconds: float) -> bool
 
     A connection that is lost is tried again. The pair that was at hand is over then, and the next ones go on.
 
-    Args:
-        person: The person; `given` says afterwards how many pairs it has spent.
-        connect: Connects to the relay.
-        seconds: How long, at most.
-
-    Returns:
-        Whether the study is over.
-
-    Raises:
-        PeerError: what answers is not a relay, or does not know the person's key.
+    `person`: The person; `given` says afterwards how many pairs it has spent.
     """
     pause = _PAUSE
     try:
@@ -376,16 +359,9 @@ async def collect(
 ) -> Collected:
     """Go through the pairs of a study.
 
-    Args:
-        collector: The aggregator.
-        relay: Carries its messages.
-        patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
-        store: Called with what has changed, before anything that follows from it is said.
-        keep: Called with what became of all pairs, before people are told that it is over.
-        clock: The clock of the collector's deadline.
-
-    Returns:
-        What became of all pairs.
+    `patience`: Seconds to wait until everybody is there; the pairs begin then with those who are. `store`: Called with
+    what has changed, before anything that follows from it is said. `keep`: Called with what became of all pairs, before
+    people are told that it is over.
     """
     end = clock() + patience
     begun = False

@@ -38,10 +38,6 @@ class PairsStudy:
         circuits: By divisor of epsilon (`ogive.pairs.divisors`), with noise for that part of it; one for every degree
             of a user.
         people: Ed25519 public keys of the users.
-        aggregator: The aggregator's.
-
-    Raises:
-        ParameterError: there are more or fewer keys than users, or a circuit is missing.
     """
 
     design: Design
@@ -95,10 +91,7 @@ class Collected:
     """What became of all pairs.
 
     Fields:
-        study: Which one.
         pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
-        outputs: Output bits by number of the pair.
-        lost: Why there are none, by number of the pair.
         gone: Whether each user is not there, shape (users,).
     """
 
