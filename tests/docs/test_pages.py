@@ -170,3 +170,14 @@ def test_files_named_in_the_readme_exist():
     text = (ROOT / "README.md").read_text()
     for name in re.findall(r"`(docs/[\w./]+)`", text):
         assert (ROOT / name).exists(), name
+
+
+def test_pages_for_newcomers_give_the_same_minutes_for_the_tests_and_keep_within_the_limit():
+    said = r"`make test`[^;`]*?about\s+(\d+)\s+minutes\s+on\s+two\s+idle\s+processors"
+    minutes = {name: re.findall(said, (ROOT / name).read_text()) for name in ("README.md", "CONTRIBUTING.md")}
+    (limit,) = re.findall(
+        r"`make test` shall take (\d+) minutes on two idle processors", (ROOT / "tests/README.md").read_text()
+    )
+    assert minutes["README.md"] == minutes["CONTRIBUTING.md"]
+    assert len(minutes["README.md"]) == 1
+    assert int(minutes["README.md"][0]) <= int(limit)

@@ -420,6 +420,11 @@ class LabelCells:
         seen = self._seen.setdefault(column, set())
         new = [cell for cell in cells.unique().drop_null().to_pylist() if cell not in seen]
         if any_other_kind([cell for cell in new if cell not in self._words]):
+            if all(trimmed(cell) in TRUTH for cell in (*seen, *new) if cell not in self._words):
+                raise DataError(
+                    f"column {quoted(column)} of {plain(self._source.name)} has blanks around some of its truth "
+                    "values; write the file without them"
+                )
             raise DataError(
                 f"column {quoted(column)} of {plain(self._source.name)} mixes text with numbers, dates or truth "
                 "values, and a CSV file does not declare its type; write codes as words, or use Parquet or a data frame"

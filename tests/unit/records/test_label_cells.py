@@ -123,6 +123,14 @@ def test_a_column_that_mixes_text_with_other_kinds_is_refused_by_name(tmp_path, 
             ogive.release(statistic, trust=ogive.Central(path), privacy=PureDP(1))
 
 
+@pytest.mark.parametrize("cells", [["TRUE ", "FALSE"], ["true", "NA", " false"]])
+def test_truth_values_with_blanks_around_some_are_refused_as_such(tmp_path, cells):
+    path = tmp_path / "t.csv"
+    path.write_text("w,y\n" + "".join(f"{cell},1\n" for cell in cells * 10), encoding="utf-8")
+    with pytest.raises(DataError, match="blanks around some of its truth values; write the file without them"):
+        ogive.release(Count("w", among="TRUE"), trust=ogive.Central(path), privacy=PureDP(1))
+
+
 def test_a_declared_word_is_a_category(tmp_path):
     path = tmp_path / "t.csv"
     assert counted(path, ["a", "NA", "NA"], Count("w", among=("NA",))) == 2

@@ -266,3 +266,11 @@ def test_ends_of_intervals_are_those_of_halving_alone(adjacency, privacy, monkey
     monkeypatch.setattr(Reading, "_around_end", lambda *args: (0.0, math.inf))
     assert [ends(seed) for seed in seeds] == found
     assert fewer < (len(asked) - fewer) / 2
+
+
+@pytest.mark.parametrize("statistic", [ogive.Mean, ogive.Sum])
+@pytest.mark.parametrize("column", [0, ("a", "b"), None])
+def test_a_column_is_named_by_a_text(statistic, column):
+    # as columns of pandas may be called 0 or ("a", "b")
+    with pytest.raises(ogive.ParameterError, match="column must be a column's name, got"):
+        statistic(column, bounds=(0, 1))

@@ -23,7 +23,7 @@ from ogive.columns import (
 )
 from ogive.columns.grids import Bound, Grid
 from ogive.core.checks import added, one_of
-from ogive.errors import UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.local.oracles import RandomizedResponse, UnaryOracle
 from ogive.privacy import Adjacency, PureDP, Rational
 from ogive.queries import (
@@ -218,6 +218,8 @@ class _OnLattice:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.column, str):
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         binning = self.lattice.binning(self.column, self.missing)
         object.__setattr__(self, "missing", binning.missing)
