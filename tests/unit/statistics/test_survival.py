@@ -411,3 +411,43 @@ def test_a_horizon_that_is_no_number_is_refused(months):
     times, causes = months
     with pytest.raises(ParameterError, match="a threshold"):
         exact(times, (causes > 0).astype(int)).restricted_mean(math.nan)
+
+
+def sources_of(folder, times, events):
+    """The same records as arrays, and in files that engines read: CSV and Parquet."""
+    import pandas
+
+    frame = pandas.DataFrame({"t": times, "e": events})
+    frame.to_csv(folder / "rows.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet")
+    return {"t": times, "e": events}, frame, str(folder / "rows.csv"), str(folder / "rows.parquet")
+
+
+@pytest.mark.parametrize(
+    ("times", "events", "message"),
+    [
+        ([1.0, 2.0, -0.5], [1, 0, 1], r"times below 0, where observation starts; .*where='t >= 0'"),
+        ([1.0, 2.0, -math.inf], [1, 0, 1], "times below 0"),
+        ([1.0, 2.0, math.nan], [1, 0, 1], r"missing='high'.* or a public value"),
+        ([1.0, 2.0, 3.0], [1, 0, 2], r"causes=.*censored="),
+    ],
+)
+def test_records_that_say_nothing_about_survival_are_refused_by_every_source(tmp_path, times, events, message):
+    question = ogive.Survival("t", "e", bounds=(0, 30))
+    for source in sources_of(tmp_path, times, events):
+        with pytest.raises(DataError, match=message) as refusal:
+            ogive.release(question, trust=ogive.Clear(source))
+        assert not any(word in str(refusal.value) for word in ("low'", "drop", "groups"))
+
+
+def test_times_at_the_lower_bound_and_beyond_the_upper_one_are_counted_by_every_source(tmp_path):
+    question = ogive.Survival("t", "e", bounds=(0, 30))
+    for source in sources_of(tmp_path, [0.0, -0.0, 29.0, 31.0, 1e9, math.inf], [0, 0, 1, 1, 0, 0]):
+        estimate = ogive.release(question, trust=ogive.Clear(source))
+        assert estimate.records == 6
+        assert estimate(30) == 0.75
+
+
+def test_times_below_a_lower_bound_above_0_are_told_that_it_can_be_lowered():
+    with pytest.raises(DataError, match=r"below 5.*lower the first of the bounds"):
+        ogive.release(ogive.Survival("t", "e", bounds=(5, 30)), trust=ogive.Clear({"t": [1.0, 7.0], "e": [1, 0]}))

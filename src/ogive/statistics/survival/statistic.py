@@ -95,7 +95,7 @@ class Survival:
     @cached_property
     def classes(self) -> GroupBinning:
         """How a record is mapped to a bin and a class; one bin more holds the times beyond the last threshold."""
-        binning = Binning(self.time, beyond(self.axis), self.missing)
+        binning = Binning(self.time, beyond(self.axis), self.missing, "censor")
         return GroupBinning(binning, self.event, (self.censored, *self.causes))
 
     def canonical(self) -> Survival:
