@@ -61,7 +61,7 @@ INNER = {
         curve
         kinds
         prediction discovery
-        significance
+        significance functionals
         confidence
         base
         plain_json questions

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
+from ogive.statistics.functionals import Value
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -34,15 +35,6 @@ from ogive.statistics.survival.process import Change, Ends, Process
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
 MOST_BINS, MOST_CAUSES = 1024, 16
-
-
-class Value(NamedTuple):
-    """A number with its interval; NaN and all possible values where noise leaves none."""
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
 
 
 def _curves(known: Fields, name: str, read: Read) -> tuple[Curve, ...]:

@@ -34,14 +34,15 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, cast
+from functools import cached_property
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from ogive.core.arrays import Float64
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.statistics.functionals import noise_roots
 from ogive.strategies import Strategy
 
 SIMULATIONS = 4000
@@ -57,19 +58,6 @@ class Ends(NamedTuple):
 
     low: Float64
     high: Float64
-
-
-@lru_cache(maxsize=16)
-def noise_roots(strategy: Any) -> Float64:
-    """R with R R^T the covariance of the noise of a strategy's cumulative counts, shape (N, nodes)."""
-    nodes = [level.nodes for level in strategy.levels]
-    unit = np.eye(sum(nodes), dtype=np.int64)
-    parts = tuple(np.split(unit, np.cumsum(nodes)[:-1], axis=-1))
-    response = strategy.estimate(strategy.spread(parts), None)
-    deviations = np.repeat([math.sqrt(level.law.variance) for level in strategy.levels], nodes)
-    result: Float64 = (response * deviations[:, None]).T
-    result.flags.writeable = False
-    return result
 
 
 def _draw(strategy: Strategy, simulations: int, random: np.random.Generator) -> Float64:

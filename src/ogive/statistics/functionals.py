@@ -1,0 +1,349 @@
+"""Smooth functions of the class histograms of one measurement, with what noise and sampling make uncertain.
+
+`ClassCurvesQuery` measures the cumulative counts of each class with independent noise of one law. Let h be the class
+histograms, shape (classes, bins). A function f moves, to first order, by sum of g (change of h), with g its gradient.
+
+    noise       h changes by differences of the strategy's linear estimate of the noise, so that the variance of f is
+                the squared length of g through that estimate, exactly
+    sampling    records are drawn independently, so that h is multinomial: sum of h g^2 less (sum of h g)^2 / n, times
+                the most records of one person
+
+Where the class sizes are public the noise is conditioned on them. Where only their sum is, the estimated sizes give up
+the excess in equal parts, and each curve moves with its size by Cov / Var, as for ROC curves. Both corrections are
+linear, so that the variance of what is left is exact as well.
+
+Noise need not be normal. Quantiles of the standardized error, of one function or the largest of several, are those of
+simulated errors from public random numbers: of the noise as it is drawn, and normal ones of sampling.
+
+Intervals of a share are those of Wilson's kind, with noise beside the sampling error: of all s with
+
+    (estimate - s)^2 <= z^2 (s (1 - s) / m + v),
+
+where v is the variance of the noise and m the number of records of which a share would have that sampling error.
+
+Intervals are for the population that the records are from. Where noise may hide that anybody is in a denominator there
+is no number, and the interval is all that is possible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+
+from ogive.core.arrays import Float64
+from ogive.noise.laws import draw_public
+from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.strategies import Strategy
+
+SIMULATIONS = 4000
+_SEED = 0x6675636E  # public and fixed
+CLEAR = 4.0
+"""Standard deviations of noise by which a denominator must exceed 0 for a quotient to be estimated."""
+FEWEST = 3.0
+"""Fewest records in the denominator of a quotient."""
+
+
+class Value(NamedTuple):
+    """A number with its interval; NaN and all possible values where noise leaves none."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+def unknown(low: float = 0.0, high: float = 1.0) -> Value:
+    """No number: everything between two ends is possible."""
+    return Value(math.nan, low, high, math.inf)
+
+
+class Function(NamedTuple):
+    """The value of a function at class histograms, and its gradient there, shape (classes, bins)."""
+
+    value: float
+    gradient: Float64
+
+
+@lru_cache(maxsize=16)
+def noise_roots(strategy: Any, size_known: bool = False) -> Float64:
+    """R with R R^T the covariance of the noise of a strategy's cumulative counts, shape (N, nodes)."""
+    nodes = [level.nodes for level in strategy.levels]
+    unit = np.eye(sum(nodes), dtype=np.int64)
+    parts = tuple(np.split(unit, np.cumsum(nodes)[:-1], axis=-1))
+    response = strategy.estimate(strategy.spread(parts), 0 if size_known else None)
+    deviations = np.repeat([math.sqrt(level.law.variance) for level in strategy.levels], nodes)
+    result: Float64 = (response * deviations[:, None]).T
+    result.flags.writeable = False
+    return result
+
+
+def pull_of_size(strategy: Strategy) -> Float64:
+    """How much each point of a curve moves with its size, Cov(i, N) / Var(N), shape (N,); the last is 1."""
+    nothing = np.zeros(len(strategy.measure(np.zeros(strategy.size, dtype=np.int64))), dtype=np.int64)
+    return strategy.estimate(nothing, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Cumulative counts of the classes of one measurement.
+
+    Fields:
+        raw: Linear estimates without bias, shape (classes, bins).
+        smoothed: The same made monotone and nonnegative.
+        strategy: What was measured of each class; None without noise.
+        sizes: Number of records of each class where it is public.
+        total: Number of all records where it is public.
+        rows_of_one: Most records of one person, which may all be alike.
+    """
+
+    raw: Float64
+    smoothed: Float64
+    strategy: Strategy | None
+    sizes: tuple[int, ...] | None = None
+    total: int | None = None
+    rows_of_one: int = 1
+
+    @classmethod
+    def of(cls, curves: Sequence[Any], total: int | None = None, rows_of_one: int = 1) -> Self:
+        """The counts of released curves of the classes, one after the other."""
+        raw, smoothed = (np.stack([getattr(each, name) for each in curves]) for name in ("raw", "cumulative"))
+        sizes = tuple(each.total for each in curves)
+        known = None if None in sizes else cast("tuple[int, ...]", sizes)
+        return cls(raw, smoothed, curves[0].strategy, known, total, rows_of_one)
+
+    @property
+    def _shares_excess(self) -> bool:
+        return self.strategy is not None and self.sizes is None and self.total is not None
+
+    @cached_property
+    def cumulative(self) -> Float64:
+        """Cumulative counts without bias that use what is public of the sizes, shape (classes, bins)."""
+        if not self._shares_excess:
+            return self.raw
+        assert self.strategy is not None
+        assert self.total is not None
+        excess = (self.raw[:, -1].sum() - self.total) / len(self.raw)
+        result: Float64 = self.raw - excess * pull_of_size(self.strategy)
+        return result
+
+    @cached_property
+    def histograms(self) -> Float64:
+        """Records of each class in each bin, without bias; noise may make them negative."""
+        return np.diff(self.cumulative, prepend=0.0)
+
+    @cached_property
+    def nonnegative(self) -> Float64:
+        """Records of each class in each bin, at least 0."""
+        return np.maximum(np.diff(self.smoothed, prepend=0.0), 0.0)
+
+    @property
+    def records(self) -> float:
+        """Number of all records, at least 0."""
+        return max(0.0, float(self.cumulative[:, -1].sum()))
+
+    def clear(self, weights: Float64) -> bool:
+        """Whether a weighted number of records is so large that noise does not hide that there are any."""
+        noise = float(self.change(weights[None]).noise[0])
+        count = float((weights * self.histograms).sum())
+        return count >= (FEWEST if self.strategy is not None else 1.0) and count > CLEAR * math.sqrt(noise)
+
+    def change(self, gradients: Float64) -> Change:
+        """How functions change that have these gradients, shape (functions, classes, bins)."""
+        return Change(self, np.asarray(gradients, dtype=np.float64))
+
+    def estimate(
+        self,
+        function: Callable[[Float64], Function],
+        level: float,
+        *,
+        needs: Sequence[Float64] = (),
+        within: tuple[float, float] = (-math.inf, math.inf),
+        share_of: Callable[[Float64], float] | None = None,
+    ) -> Value:
+        """A function of the histograms with its interval.
+
+        Args:
+            function: Of histograms, shape (classes, bins), the value and the gradient.
+            level: Confidence level.
+            needs: Weights of its denominators, each of which must be clear of noise.
+            within: What is possible.
+            share_of: Of a share, the number of records that it is a share of, by histograms; it has an interval of
+                Wilson's kind.
+        """
+        if not all(self.clear(each) for each in needs):
+            return unknown(*within)
+        value, gradient = function(self.histograms)
+        if not math.isfinite(value):
+            return unknown(*within)
+        change = self.change(gradient[None])
+        values = np.array([value])
+        if share_of is None:
+            low, high = change.ends(values, level, within=within)
+        else:
+            low, high = change.share_ends(values, np.array([share_of(self.histograms)]), level)
+        shown = min(max(value, within[0]), within[1])
+        return Value(shown, min(float(low[0]), shown), max(float(high[0]), shown), float(change.deviations[0]))
+
+    def errors(self, simulations: int) -> Float64:
+        """Errors of the histograms in imagined releases, shape (simulations, classes * bins)."""
+        if simulations in self._drawn:
+            return self._drawn[simulations]
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        classes, bins = self.raw.shape
+        errors = np.zeros((simulations, classes, bins))
+        if self.strategy is not None:
+            for place in range(classes):
+                parts = tuple(draw_public(each.law, (simulations, each.nodes), random) for each in self.strategy.levels)
+                size = None if self.sizes is None else 0
+                errors[:, place] = self.strategy.estimate(self.strategy.spread(parts), size)
+            if self._shares_excess:
+                excess = errors[:, :, -1].sum(axis=1) / classes
+                errors -= (excess[:, None] * pull_of_size(self.strategy))[:, None, :]
+            errors = np.diff(errors, prepend=0.0, axis=-1)
+        errors = errors.reshape(simulations, -1)
+        counts = self.nonnegative.ravel()
+        normal = random.standard_normal((simulations, counts.size)) * np.sqrt(counts)
+        normal -= normal.sum(axis=1, keepdims=True) * (counts / max(float(counts.sum()), 1e-9))
+        errors += math.sqrt(self.rows_of_one) * normal
+        self._drawn.clear()
+        self._drawn[simulations] = errors
+        return errors
+
+    @cached_property
+    def _drawn(self) -> dict[int, Float64]:
+        return {}
+
+    @cached_property
+    def nodes(self) -> int:
+        """Numbers that one imagined release takes."""
+        levels = () if self.strategy is None else self.strategy.levels
+        return self.raw.size + len(self.raw) * sum(each.nodes for each in levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How functions of the histograms change, to first order.
+
+    Fields:
+        counts: Of which they are functions.
+        gradients: By the histograms, shape (functions, classes, bins).
+    """
+
+    counts: ClassCounts
+    gradients: Float64
+
+    @cached_property
+    def noise(self) -> Float64:
+        """Variance of the noise, shape (functions,)."""
+        counts = self.counts
+        if counts.strategy is None:
+            return np.zeros(len(self.gradients))
+        roots = noise_roots(cast(Hashable, counts.strategy), counts.sizes is not None)
+        steps = np.diff(self.gradients, append=0.0)  # h_i = c_i - c_{i-1}
+        through = -steps @ roots
+        if counts._shares_excess:
+            pulled = -(steps @ pull_of_size(counts.strategy)).sum(axis=1) / len(counts.raw)
+            through = through - pulled[:, None, None] * roots[-1]
+        result: Float64 = np.square(through).sum(axis=(1, 2))
+        return result
+
+    @cached_property
+    def sampling(self) -> Float64:
+        """Variance of the sampling error, shape (functions,)."""
+        counts = self.counts.nonnegative
+        mean = (self.gradients * counts).sum(axis=(1, 2))
+        squares = (self.gradients**2 * counts).sum(axis=(1, 2))
+        result: Float64 = self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0)
+        return result
+
+    @cached_property
+    def deviations(self) -> Float64:
+        """Standard deviations of noise and sampling together, shape (functions,)."""
+        return np.sqrt(self.noise + self.sampling)
+
+    def quantiles(self, level: float, *, together: bool = False) -> Float64:
+        """Quantile of the absolute standardized error of each, or of the largest of all, shape (functions,)."""
+        counts = self.counts
+        needed = simulations_needed(check_level(level), share=Fraction(1), nodes=counts.nodes, usual=SIMULATIONS)
+        known = self.deviations > 1e-12 * max(float(self.deviations.max(initial=0.0)), 1e-300)
+        result = np.zeros(len(self.gradients))
+        if known.any():
+            flat = self.gradients[known].reshape(int(known.sum()), -1)
+            errors = np.abs(counts.errors(needed) @ flat.T) / self.deviations[known]
+            if together:
+                errors = errors.max(axis=1, keepdims=True)
+            result[known] = np.quantile(errors, level, axis=0, method="higher")
+        return result
+
+    def ends(
+        self,
+        values: Float64,
+        level: float,
+        *,
+        together: bool = False,
+        within: tuple[float, float] = (-math.inf, math.inf),
+    ) -> tuple[Float64, Float64]:
+        """Ends of functions that may be any number between two limits, shape (functions,) each.
+
+        Args:
+            values: Of the functions, at histograms without bias.
+            level: Confidence level.
+            together: Whether all intervals hold at once.
+            within: The limits.
+        """
+        half = self.quantiles(level, together=together) * self.deviations
+        return np.clip(values - half, *within), np.clip(values + half, *within)
+
+    def share_ends(
+        self, values: Float64, numbers: Float64, level: float, *, together: bool = False
+    ) -> tuple[Float64, Float64]:
+        """Ends of shares of so many records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
+        z = self.quantiles(level, together=together)
+        z = np.where(z > 0, z, _normal(level))
+        q = z * z * self.counts.rows_of_one / np.maximum(numbers, 1e-9)
+        middle, square = 2 * values + q, values**2 - z * z * self.noise
+        root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
+        low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def _normal(level: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def difference_of_same(
+    one: Value, other: Value, correlation: float, within: tuple[float, float] = (-math.inf, math.inf)
+) -> Value:
+    """The difference of two numbers of the same records, whose errors may have up to a negative correlation.
+
+    Noise of two measurements is independent; how sampling errors go together is not measured. The interval holds
+    whatever their correlation is, and is wider than needed where both move alike.
+
+    Args:
+        one: A number with its interval.
+        other: The number that is subtracted, with an interval of the same level.
+        correlation: Largest possible correlation of their errors with opposite sign, in [0, 1].
+        within: What is possible of the difference.
+
+    Source:
+        Zou 2007, Toward using confidence intervals to compare correlations, for dependent estimates.
+    """
+    if math.isnan(one.value) or math.isnan(other.value):
+        return unknown(max(within[0], one.low - other.high), min(within[1], one.high - other.low))
+    value = one.value - other.value
+
+    def half(a: float, b: float) -> float:
+        return math.sqrt(a * a + b * b + 2 * correlation * a * b)
+
+    low = value - half(one.value - one.low, other.high - other.value)
+    high = value + half(one.high - one.value, other.value - other.low)
+    error = half(one.standard_error, other.standard_error)
+    return Value(value, max(low, within[0]), min(high, within[1]), error)
