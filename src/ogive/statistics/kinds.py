@@ -196,6 +196,10 @@ KINDS = (
         "survival over time, where observation may end before the event (Kaplan-Meier)",
     ),
     Kind(
+        "validation", "validation", "Validation", "validation.estimate:ValidationEstimate", "ogive.validation/1",
+        "measures of predicted probabilities: Brier score, calibration, decisions, AUC", command="validate",
+    ),
+    Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
     ),
