@@ -6,23 +6,18 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ogive.columns import Binning, Label, LabelValue, Missing, OutsidePolicy
-from ogive.columns.grids import Grid
+from ogive.columns import LabelValue, Missing, OutsidePolicy
 from ogive.core.checks import among, one_of, whole
 from ogive.errors import ParameterError, quoted
-from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
-from ogive.statistics.base import Terms, canonical_class
-from ogive.statistics.confidence import check_level
-from ogive.statistics.curve.estimate import Curve
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.methods.together import Weighted, ask_together
-from ogive.statistics.roc.designs import choose_for_classes
-from ogive.statistics.roc.statistic import class_values
+from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.validation.estimate import LEAST_BINS, MOST_BINS, ValidationEstimate
-from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 DEFAULT_BINS = 100
 
@@ -66,29 +61,32 @@ class Validation:
             raise ParameterError(f"`score` must be a column's name, got {quoted(self.score)}")
         if self.other is not None and (not isinstance(self.other, str) or self.other == self.score):
             raise ParameterError(f"`other` must be the name of another column of scores, got {quoted(self.other)}")
-        object.__setattr__(self, "positive", class_values(self.positive, "positive"))
-        if self.negative is not None:
-            object.__setattr__(self, "negative", class_values(self.negative, "negative"))
-        elif self.positive == (1,):
-            object.__setattr__(self, "negative", (0,))
         whole(self.bins, "bins", LEAST_BINS, MOST_BINS)
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
-        object.__setattr__(self, "missing", self.classes(self.score).score.missing)
-        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        checked = self.roc(self.score)
+        for name in ("positive", "negative", "missing", "confidence_level"):
+            object.__setattr__(self, name, getattr(checked, name))
 
-    def classes(self, score: str) -> ClassBinning:
-        """How a record is mapped to a bin of a score in one of the classes."""
-        assert isinstance(self.positive, tuple)
-        assert self.negative is None or isinstance(self.negative, tuple)
-        binning = Binning(score, Grid.linear(0, 1, bins=self.bins), self.missing, self.outside)
-        return ClassBinning(binning, Label(self.label, self.positive, self.negative))
+    def roc(self, score: str) -> Roc:
+        """The question for the curves of both classes over a score."""
+        return Roc(
+            score,
+            self.label,
+            (0, 1),
+            bins=self.bins,
+            positive=self.positive,
+            negative=self.negative,
+            public_labels=False,
+            method=self.method,
+            missing=self.missing,
+            outside=self.outside,
+            confidence_level=self.confidence_level,
+        )
 
     def canonical(self) -> Validation:
         """The canonical form of the statistic: classes in one order."""
-        label = self.classes(self.score).label
-        return dataclasses.replace(
-            self, positive=canonical_class(label.positive), negative=canonical_class(label.negative)
-        )
+        roc = self.roc(self.score).canonical()
+        return dataclasses.replace(self, positive=roc.positive, negative=roc.negative)
 
     def alternatives(self) -> dict[str, Validation]:
         """One statistic for each method."""
@@ -110,40 +108,13 @@ class Validation:
         return one if other is None else dataclasses.replace(one, other=other)
 
     def _measured(self, score: str, terms: Terms) -> Generator[Query, Answer, ValidationEstimate]:
-        classes = self.classes(score)
-        terms.check_cells(2 * self.bins)
-        strategy = choose_for_classes(
-            self.bins,
-            terms.privacy,
-            terms.unit,
-            public_labels=False,
-            budget="joint",
-            method=self.method,
-            refusal=lambda candidate: terms.refusal(ClassCurvesQuery(classes, candidate)),
-        )
-        answer = yield ClassCurvesQuery(classes, strategy)
-        measured = answer.noise_of(strategy)
-        kind = DEFAULT_SMOOTHING if answer.noisy else "none"
-
-        def curve(values: Any) -> Curve:
-            raw = measured.estimate(values, None)
-            return Curve(
-                grid=classes.score.grid,
-                cumulative=smooth(measured, values, total=None, kind=kind) if answer.noisy else raw,
-                raw=raw,
-                strategy=measured if answer.noisy else None,
-                adjacency=terms.adjacency,
-                total=None,
-                smoothing=kind,
-                column=score,
-            )
-
-        negatives, positives = map(curve, answer.values)
+        """The curves of both classes over a score, measured and smoothed as for a ROC curve."""
+        curves = yield from self.roc(score).questions(terms)
         return ValidationEstimate(
-            negatives=negatives,
-            positives=positives,
-            label=classes.label,
-            total=answer.total,
+            negatives=curves.negatives,
+            positives=curves.positives,
+            label=curves.label,
+            total=curves.total,
             confidence_level=self.confidence_level,
         )
 
