@@ -54,6 +54,7 @@ from .releasing.functions import proportion as proportion
 from .releasing.functions import quantiles as quantiles
 from .releasing.functions import sum as sum
 from .releasing.functions import survival as survival
+from .releasing.functions import validation as validation
 from .releasing.noisy_counts import curve_from_counts as curve_from_counts
 from .releasing.planning import Plan as Plan
 from .releasing.planning import PlanRow as PlanRow
@@ -117,6 +118,8 @@ from .statistics.ustatistic.means import optimal_bins as optimal_bins
 from .statistics.ustatistic.pairs import Paired as Paired
 from .statistics.ustatistic.reports import HierarchyAuc as HierarchyAuc
 from .statistics.ustatistic.statistic import Ustatistic as Ustatistic
+from .statistics.validation.estimate import ValidationEstimate as ValidationEstimate
+from .statistics.validation.statistic import Validation as Validation
 from .strategies import design_hats as design_hats
 from .strategies import design_histogram as design_histogram
 from .strategies import design_path as design_path

@@ -22,3 +22,4 @@ from .sums.statistic import Proportion as Proportion
 from .sums.statistic import Sum as Sum
 from .survival.statistic import Survival as Survival
 from .ustatistic.statistic import Ustatistic as Ustatistic
+from .validation.statistic import Validation as Validation

@@ -198,6 +198,10 @@ KINDS = (
         "how well a risk score ranks and predicts times to an event that may be censored (concordance, AUC, Brier)",
     ),
     Kind(
+        "validation", "validation", "Validation", "validation.estimate:ValidationEstimate", "ogive.validation/1",
+        "measures of predicted probabilities: Brier score, calibration, decisions, AUC", command="validate",
+    ),
+    Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
     ),

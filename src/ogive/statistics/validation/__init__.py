@@ -1,0 +1,1 @@
+"""Validation of predicted probabilities: error, calibration, decisions, by group and between two models."""

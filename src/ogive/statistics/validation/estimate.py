@@ -1,0 +1,504 @@
+"""A released validation: what can be asked of it, with intervals that know the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from ogive.accounting import at_least, total_loss
+from ogive.columns import Label
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Bool, Float64
+from ogive.core.checks import among
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance
+from ogive.queries import class_curves_price
+from ogive.statistics import confidence
+from ogive.statistics.base import Estimate
+from ogive.statistics.confidence import Number, check_level
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.functionals import ClassCounts, Value, difference_of_same, unknown
+from ogive.statistics.plain_json import Codec, Fields, check_price, parse, stored, write
+from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.significance import check_independent_records
+from ogive.statistics.validation import measures
+
+LEAST_BINS, MOST_BINS = 2, 1024
+GROUPS = 10
+"""Groups of bins for reliability, resolution and the expected calibration error."""
+
+_POSSIBLE: Mapping[str, tuple[float, float]] = {
+    "brier": (0, 1), "reliability": (0, 1), "resolution": (0, 1), "uncertainty": (0, 0.25), "ece": (0, 1),
+    "auc": (0, 1), "mean_difference": (-1, 1), "calibration_in_the_large": (-math.inf, math.inf),
+    "intercept": (-math.inf, math.inf), "slope": (-math.inf, math.inf), "prevalence": (0, 1),
+}  # fmt: skip
+MEASURES = tuple(_POSSIBLE)
+AT_THRESHOLD = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "treat_all")
+Recalibrating = Literal["isotonic", "logistic"]
+
+
+class DecisionCurve(NamedTuple):
+    """Net benefit at several thresholds, shape (thresholds,) each; to treat nobody has a net benefit of 0."""
+
+    thresholds: Float64
+    net_benefit: Float64
+    low: Float64
+    high: Float64
+    treat_all: Float64
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A map from scores to better calibrated ones: not decreasing, with values in [0, 1].
+
+    Fields:
+        kind: "isotonic" or "logistic".
+        values: At the midpoints of bins of equal width from 0 to 1, between which it is straight; of a logistic map
+            intercept and slope on the scale of log odds, the slope at least 0.
+    """
+
+    kind: Recalibrating
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        among(self.kind, "kind", ("isotonic", "logistic"))
+        values = np.asarray(self.values, dtype=np.float64)
+        logistic = self.kind == "logistic"
+        wrong = (
+            values.size != 2 or values[1] < 0 if logistic else values.size < LEAST_BINS or np.any(np.diff(values) < 0)
+        )
+        if not np.isfinite(values).all() or wrong or (not logistic and (values[0] < 0 or values[-1] > 1)):
+            raise ParameterError("a recalibration needs values that do not decrease, within [0, 1]")
+
+    def __call__(self, scores: Any) -> Any:
+        """Recalibrated probabilities of scores in [0, 1], of the same shape."""
+        given = np.asarray(scores, dtype=np.float64)
+        if not ((given >= 0) & (given <= 1)).all():
+            raise ParameterError("scores must be probabilities, from 0 to 1")
+        if self.kind == "isotonic":
+            result = np.interp(given, measures.midpoints(len(self.values)), self.values)
+        else:
+            inside = np.clip(given, 1e-12, 1 - 1e-12)
+            intercept, slope = self.values
+            z = intercept + slope * np.log(inside / (1 - inside))
+            result = 1 / (1 + np.exp(-np.clip(z, -700, 700)))
+        return float(result) if np.ndim(result) == 0 else result
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there."""
+        data = {"schema": "ogive.recalibration/1", "kind": self.kind, "values": list(self.values)}
+        return write(data, path, public=True)
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Recalibration:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
+        known = Fields.of(parse(source), "ogive.recalibration/1", "a recalibration", ("kind", "values"))
+        try:
+            return Recalibration(known.text("kind"), tuple(known.numbers("values").tolist()))  # type: ignore[arg-type]
+        except ParameterError as problem:
+            raise DataError(f"a recalibration contradicts itself: {problem}") from None
+
+
+@dataclass(frozen=True)
+class Conformal:
+    """Sets of labels of which the stated share holds the true label, with the stated confidence.
+
+    Fields:
+        coverage: Least share of future records whose set holds their label.
+        confidence_level: Confidence of that statement, over the records and the noise.
+        threshold: A set holds the negative label where the score is at most this, and the positive one where it is at
+            least 1 less this.
+    """
+
+    coverage: float
+    confidence_level: float
+    threshold: float
+
+    def __call__(self, scores: Any) -> tuple[Bool, Bool]:
+        """Whether the set of each score holds the negative label, and whether it holds the positive one."""
+        given = np.asarray(scores, dtype=np.float64)
+        return given <= self.threshold + 1e-12, given >= 1 - self.threshold - 1e-12
+
+
+def _other(known: Fields, name: str, _: Any) -> ValidationEstimate | None:
+    data = known.data[name]
+    if isinstance(data, dict) and data.get("other") is not None:
+        raise DataError("a second model has no second model of its own")
+    return None if data is None else ValidationEstimate.from_dict(data)
+
+
+_LABEL = Codec(lambda label: label.to_dict(), lambda known, name, _: known.label(), {"type": "object"})
+_OTHER = Codec(
+    lambda other: None if other is None else {**other.to_dict(), "provenance": None},
+    _other,
+    {"type": ["object", "null"]},
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValidationEstimate(Estimate):
+    """How right predicted probabilities are: measures of error, calibration and decisions, with intervals.
+
+    Estimates and intervals are for the population that the records are from. Where noise may hide that anybody is in a
+    denominator a measure is NaN, and its interval holds everything that is possible.
+
+    Fields:
+        negatives, positives: Cumulative counts of each class over the score, with independent noise.
+        label: Column and values that determine the class of a record.
+        total: Number of records of both classes if public, else None.
+        confidence_level: Confidence level of printed intervals.
+        other: The same of a second model on the same records; None of one model.
+        provenance: Origin of the release: statistic, price and trust model; None until released.
+    """
+
+    schema: ClassVar[str] = "ogive.validation/1"
+    article: ClassVar[str] = "a validation"
+    error_words: ClassVar[Mapping[str, str]] = {
+        "brier": "distance of the Brier score from the exact one",
+        "auc": "distance of the AUC from the exact one",
+        "slope": "distance of the calibration slope from the exact one",
+    }
+
+    negatives: Curve
+    positives: Curve
+    _: KW_ONLY
+    label: Label = stored(_LABEL)
+    total: int | None
+    confidence_level: float
+    other: ValidationEstimate | None = stored(_OTHER, default=None)
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.confidence_level)
+        one, two = self.negatives, self.positives
+        bins = one.grid.bins
+        if not LEAST_BINS <= bins <= MOST_BINS or one.grid != Grid.linear(0, 1, bins=bins):
+            raise ParameterError("the bins of a validation must have equal widths from 0 to 1")
+        alike = ("grid", "strategy", "adjacency", "column", "total")
+        if any(getattr(one, name) != getattr(two, name) for name in alike) or one.total is not None:
+            raise ParameterError("the curves of both classes must be measured alike")
+        if any(each.people or each.merged or each.provenance is not None for each in (one, two)):
+            raise ParameterError("the curves of the classes are those of one release, which count rows")
+        if self.total is not None and (self.total < 0 or one.adjacency is not Adjacency.REPLACE):
+            raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
+        other = self.other
+        if other is not None and (
+            (other.label, other.total, other.private, other.negatives.adjacency, other.negatives.grid)
+            != (self.label, self.total, self.private, one.adjacency, one.grid)
+            or other.other is not None
+            or other.score == self.score
+        ):
+            raise ParameterError("a second model is validated on the same records, in the same bins")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ValidationEstimate) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.negatives, self.positives))
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse a stated price below that of the noise."""
+        curves = [self.negatives, *([] if self.other is None else [self.other.negatives])]
+        check_price(self.provenance, [(each.strategy, each.adjacency) for each in curves])
+        source = self.provenance
+        if source is not None and source.price is not None:
+            losses = [
+                class_curves_price(each.strategy, source.unit, public_labels=False)
+                for each in curves
+                if each.strategy is not None
+            ]
+            if losses and not at_least(source.price, least := total_loss(losses)):
+                raise DataError(
+                    f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
+                )
+
+    # what was measured
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.negatives.strategy is not None
+
+    @property
+    def score(self) -> str:
+        """The column of probabilities."""
+        return self.negatives.column
+
+    @property
+    def bins(self) -> int:
+        """Number of bins."""
+        return self.negatives.grid.bins
+
+    @property
+    def records(self) -> float:
+        """Number of records, noisy where it is private; at least 0."""
+        return self.counts.records
+
+    @property
+    def raw(self) -> Float64:
+        """Unbiased cumulative counts of the negatives, then of all records; one after the other."""
+        return np.concatenate([self.negatives.raw, self.negatives.raw + self.positives.raw])
+
+    @cached_property
+    def counts(self) -> ClassCounts:
+        """Class histograms of the scores, with their covariance."""
+        return ClassCounts.of((self.negatives, self.positives), self.total, self.rows_of_one)
+
+    @cached_property
+    def roc(self) -> RocEstimate:
+        """The ROC curve of the same release: partial areas, precision, the band."""
+        return RocEstimate(
+            self.negatives, self.positives, self.label, "high", self.total,
+            confidence_level=self.confidence_level, provenance=self.provenance,
+        )  # fmt: skip
+
+    @property
+    def second(self) -> ValidationEstimate | None:
+        """The validation of the second model, with the origin of this one."""
+        return None if self.other is None else self.other.with_provenance(self.provenance)  # type: ignore[arg-type]
+
+    @property
+    def defined(self) -> bool:
+        """Whether noise leaves records of both classes."""
+        return all(self.counts.clear(each(self.bins)) for each in (measures.positives, measures.negatives))
+
+    # measures
+
+    def measure(
+        self,
+        name: str,
+        confidence_level: float | None = None,
+        *,
+        threshold: float | None = None,
+        groups: int = GROUPS,
+    ) -> Value:
+        """One measure, with its interval and standard error.
+
+        Args:
+            name: One of `MEASURES`, or of `AT_THRESHOLD` with a threshold.
+            confidence_level: By default that of the estimate.
+            threshold: A score above which records are called positive: an end of bins, from 0 to below 1.
+            groups: Groups of equal width for "reliability", "resolution" and "ece"; a group of which noise may hide
+                that anybody is in it joins the next.
+
+        Raises:
+            ParameterError: the measure or the threshold is unknown.
+        """
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        key = (name, level, threshold, groups)
+        if key not in self._kept:
+            self._kept[key] = self._measure(name, level, threshold, groups)
+        return self._kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[Any, Value]:
+        """Measures that were computed before."""
+        return {}
+
+    def _measure(self, name: str, level: float, threshold: float | None, groups: int) -> Value:
+        counts, bins = self.counts, self.bins
+        if name in AT_THRESHOLD:
+            return measures.at_threshold(name, bins, self._place(threshold)).estimate(counts, level)
+        among(name, "name", (*MEASURES, *AT_THRESHOLD))
+        if name == "brier":
+            return measures.between(counts, measures.brier(bins), level)
+        if name == "mean_difference":
+            return measures.between(counts, measures.mean_difference(bins), level)
+        if name == "prevalence":
+            return measures.Ratio(measures.positives(bins), np.ones((2, bins)), share=True).estimate(counts, level)
+        if name == "uncertainty":
+            return _uncertainty(self._measure("prevalence", level, None, groups))
+        if name in ("reliability", "resolution", "ece"):
+            if not 2 <= groups <= bins:
+                raise ParameterError(f"`groups` must be 2 to {bins}, got {groups}")
+            return measures.norm(counts, name, groups, level)
+        if name == "auc":
+            if not self.defined or not self.roc.defined:
+                return unknown()
+            low, high = self.roc.auc_interval(level)
+            return Value(self.roc.auc, low, high, (high - low) / (2 * confidence.NormalDist().inv_cdf((1 + level) / 2)))
+        return measures.coefficient(counts, name, level) if self.defined else unknown(*_POSSIBLE[name])
+
+    def _place(self, threshold: float | None) -> float:
+        known = threshold is not None and 0 <= threshold < 1
+        if not known or abs(round(threshold * self.bins) - threshold * self.bins) > 1e-6:  # type: ignore[operator]
+            raise ParameterError(
+                f"`threshold` must be a multiple of 1/{self.bins} from 0 to below 1, got {quoted(threshold)}"
+            )
+        return round(float(threshold) * self.bins) / self.bins  # type: ignore[arg-type]
+
+    @property
+    def binning(self) -> float:
+        """Most that a score differs from the midpoint of its bin."""
+        return 0.5 / self.bins
+
+    def decision_curve(
+        self, thresholds: Any = None, confidence_level: float | None = None, *, together: bool = False
+    ) -> DecisionCurve:
+        """Net benefit over thresholds, beside treating everybody and treating nobody.
+
+        Args:
+            thresholds: Ends of bins from 0 to below 1; by default those up to one half.
+            confidence_level: By default that of the estimate.
+            together: Whether all intervals hold at once.
+        """
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        given = np.arange(self.bins // 2 + 1) / self.bins if thresholds is None else np.atleast_1d(thresholds)
+        places = np.array([self._place(float(each)) for each in given])
+        nothing = np.full(len(places), np.nan)
+        if not self.counts.clear(np.ones((2, self.bins))):
+            return DecisionCurve(places, nothing, -places / (1 - places), np.ones(len(places)), nothing)
+        ratios = [measures.at_threshold("net_benefit", self.bins, each) for each in places]
+        histograms = self.counts.histograms
+        functions = [measures.quotient(each.part, each.whole)(histograms) for each in ratios]
+        values = np.array([each.value for each in functions])
+        change = self.counts.change(np.stack([each.gradient for each in functions]))
+        low, high = change.ends(values, level, together=together)
+        least, everybody = -places / (1 - places), []
+        for each in places:
+            ratio = measures.at_threshold("treat_all", self.bins, each)
+            everybody.append(measures.quotient(ratio.part, ratio.whole)(histograms).value)
+        low, high, values = (np.clip(each, least, 1.0) for each in (low, high, values))
+        return DecisionCurve(places, values, low, high, np.array(everybody))
+
+    def threshold_for(self, sensitivity: float, confidence_level: float | None = None) -> tuple[float, float, float]:
+        """The highest threshold that has at least this sensitivity, and the thresholds between which it lies.
+
+        Args:
+            sensitivity: Wanted share of the positives that are called positive, above 0 and below 1.
+            confidence_level: By default that of the estimate.
+
+        Returns:
+            The threshold, NaN where noise leaves none, and the two ends of its interval.
+        """
+        _check_share(sensitivity, "sensitivity")
+        values = [
+            self.measure("sensitivity", confidence_level, threshold=place / self.bins) for place in range(self.bins)
+        ]
+        if math.isnan(values[0].value):
+            return math.nan, 0.0, 1.0
+        reached, sure, possible = (
+            max((place for place, each in enumerate(values) if each[field] >= sensitivity), default=0)
+            for field in (0, 1, 2)
+        )
+        # the true threshold may lie anywhere in the bin above the last end that has it
+        return reached / self.bins, min(sure, reached) / self.bins, (max(possible, reached) + 1) / self.bins
+
+    def conformal(self, coverage: float, confidence_level: float | None = None) -> Conformal:
+        """Sets of labels that hold the true one of at least a share of future records, with stated confidence.
+
+        Args:
+            coverage: That share, above 0 and below 1.
+            confidence_level: Over the records and the noise; by default that of the estimate. Where the noise or the
+                number of records leaves less, a set holds both labels.
+
+        Raises:
+            ParameterError: the coverage is out of range, or a person may have several records.
+
+        Source:
+            docs/proofs/validation.md.
+        """
+        _check_share(coverage, "coverage")
+        check_independent_records(self.provenance)
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        place = measures.conformal_place(self.counts, coverage, level)
+        return Conformal(coverage, level, place / self.bins)
+
+    def recalibration(self, kind: Recalibrating = "isotonic") -> Recalibration:
+        """A map that makes scores of the same model better calibrated on such records.
+
+        Args:
+            kind: "isotonic" for any map that does not decrease, "logistic" for a shift and a slope of log odds.
+
+        Raises:
+            ParameterError: noise leaves no map, or the kind is unknown.
+        """
+        among(kind, "kind", ("isotonic", "logistic"))
+        intercept, slope = (self.measure(name).value for name in ("intercept", "slope"))
+        if kind == "isotonic" and self.defined:
+            return Recalibration(kind, tuple(measures.isotonic(self.counts.nonnegative).tolist()))
+        if kind == "logistic" and slope <= 0:
+            share = self.measure("prevalence").value
+            intercept, slope = math.log(share / (1 - share)), 0.0
+        if math.isnan(slope) or kind == "isotonic":
+            raise ParameterError("noise leaves no recalibration; use a larger privacy budget or more records")
+        return Recalibration(kind, (intercept, slope))
+
+    # comparisons
+
+    def difference(
+        self, other: ValidationEstimate, name: str, confidence_level: float | None = None, **where: Any
+    ) -> Value:
+        """A measure of these records less that of other, independent ones, such as another group.
+
+        Args:
+            other: The validation of the other records.
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            where: Threshold or groups, as for `measure`.
+        """
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        one, two = (Number(name, *each.measure(name, level, **where)) for each in (self, other))
+        value, error, low, high = confidence.difference(one, two, level)
+        return Value(value, low, high, error)
+
+    def improvement(self, name: str, confidence_level: float | None = None, **where: Any) -> Value:
+        """A measure of this model less that of the second one, on the same records.
+
+        How the errors of both models go together is not measured: the interval holds for any correlation, and is wider
+        than it would have to be where both models err alike.
+
+        Args:
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            where: Threshold or groups, as for `measure`.
+
+        Raises:
+            ParameterError: there is no second model.
+        """
+        second = self.second
+        if second is None:
+            raise ParameterError("there is no second model; release with `other=` to compare two")
+        one, two = (each.measure(name, confidence_level, **where) for each in (self, second))
+        return difference_of_same(one, two, 1.0)
+
+    # error
+
+    def errors(self, truth: ValidationEstimate) -> dict[str, float]:
+        """Distances of some measures from the exact ones; 1 where noise leaves none."""
+        pairs = {name: (self.measure(name).value, truth.measure(name).value) for name in self.error_words}
+        return {name: abs(one - two) if math.isfinite(one - two) else 1.0 for name, (one, two) in pairs.items()}
+
+    def noise_share(self) -> float:
+        """Noise of the number of positive records, as a share of it."""
+        if not self.private:
+            return 0.0
+        weights = measures.positives(self.bins)
+        count = float((weights * self.counts.histograms).sum())
+        noise = math.sqrt(float(self.counts.change(weights[None]).noise[0]))
+        return noise / count if count > 0 else math.inf
+
+    def results(self) -> dict[str, Any]:
+        """Measures with their intervals, for other programs."""
+        found = {name: self.measure(name) for name in MEASURES}
+        return {name: [each if math.isfinite(each) else None for each in value] for name, value in found.items()}
+
+
+def _uncertainty(prevalence: Value) -> Value:
+    """The variance of the outcome, with the values that it takes within the interval of its mean."""
+    p, low, high, error = prevalence
+    ends = sorted((low * (1 - low), high * (1 - high)))
+    most = 0.25 if low <= 0.5 <= high else ends[1]
+    return Value(p * (1 - p), ends[0], most, error * abs(1 - 2 * p))
+
+
+def _check_share(given: float, name: str) -> None:
+    if not 0 < given < 1:
+        raise ParameterError(f"`{name}` must be above 0 and below 1, got {given:g}")

@@ -1,0 +1,247 @@
+"""What people see of a validation: a table of measures, the calibration curve, the decision curve, a chapter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Unpack
+
+import numpy as np
+
+from ogive.core.digits import number
+from ogive.errors import ParameterError
+from ogive.showing import words
+from ogive.showing.chapter import Picture
+from ogive.showing.chart import Line, Ribbon, SquareChart
+from ogive.showing.parts import Html
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
+from ogive.showing.view import View, level
+from ogive.statistics.confidence import Number
+from ogive.statistics.functionals import Value
+from ogive.statistics.validation import measures
+from ogive.statistics.validation.estimate import ValidationEstimate
+
+SHOWN = {
+    "brier": "Brier score",
+    "reliability": "- reliability",
+    "resolution": "- resolution",
+    "uncertainty": "- uncertainty",
+    "auc": "AUC",
+    "ece": "calibration error (ECE)",
+    "mean_difference": "observed less predicted",
+    "calibration_in_the_large": "calibration in the large",
+    "slope": "calibration slope",
+    "intercept": "calibration intercept",
+}
+USELESS = 0.2
+"""An interval of the AUC that is wider says little."""
+
+
+class ValidationEstimateView(View):
+    """Measures with their intervals; of two models also their difference."""
+
+    estimate: ValidationEstimate
+    compares = True
+    table_title = "Measures"
+
+    @property
+    def name(self) -> str:
+        estimate = self.estimate
+        beside = f" and {estimate.other.score}" if estimate.other is not None else ""
+        return f"validation of {estimate.score}{beside} against {estimate.label.column}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
+    @property
+    def short(self) -> str:
+        return f"of {self.estimate.score[:40]}: {self.estimate.bins} bins"
+
+    @property
+    def subject(self) -> str:
+        return self.estimate.score
+
+    # text
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return [("warning", "undefined: the noise leaves no records of a class; use a larger budget")]
+        about = "about " if estimate.private else ""
+        share = estimate.measure("prevalence")
+        return [("records", f"{about}{estimate.records:,.0f}"), ("positive", _with_ends(share))]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        estimate = self.estimate
+        if estimate.other is None:
+            return ("measure", "value", f"{level(estimate)} interval")
+        return ("measure", estimate.score, estimate.other.score, "difference", f"{level(estimate)} interval")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        estimate, second = self.estimate, self.estimate.second
+        results = []
+        for name, title in SHOWN.items():
+            value = estimate.measure(name)
+            if second is None:
+                results.append((title, _shown(value), _ends(value)))
+            else:
+                less = estimate.improvement(name)
+                results.append((title, _shown(value), _shown(second.measure(name)), _shown(less), _ends(less)))
+        return results
+
+    @property
+    def notes(self) -> list[str]:
+        estimate = self.estimate
+        notes = [
+            "intervals are for the population: sampling error" + (" and noise" if estimate.private else ""),
+            f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off",
+        ]
+        if estimate.other is not None:
+            notes.append("intervals of differences hold however the errors of both models go together, and are wide")
+        return notes
+
+    @property
+    def line(self) -> list[tuple[str, str]]:
+        named = {"brier": "Brier score", "auc": "AUC", "slope": "slope"}
+        return [(title, _with_ends(self.estimate.measure(name))) for name, title in named.items()]
+
+    def number(self, confidence_level: float, probability: float) -> Number:
+        """The Brier score."""
+        return Number(f"Brier score of {self.estimate.score}", *self.estimate.measure("brier", confidence_level))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        found = {name: self.estimate.measure(name) for name in SHOWN}
+        return {
+            "measure": list(found),
+            **{field: [getattr(each, field) for each in found.values()] for field in Value._fields},
+        }
+
+    # pictures
+
+    def curve(self) -> tuple[Any, Any, Any, Any]:
+        """Of groups of bins mean score, share of positives, and both ends of its interval."""
+        estimate = self.estimate
+        groups = measures.grouped(estimate.counts, min(10, estimate.bins), "ece")
+        if groups is None:
+            raise ParameterError("noise leaves no calibration curve to draw")
+        histograms, middle = estimate.counts.histograms, measures.midpoints(estimate.bins)
+        scores, shares, low, high = [], [], [], []
+        for first, last in pairwise(groups.ends):
+            inside = (middle > first) & (middle < last)
+            weights = measures.positives(estimate.bins, inside)
+            ratio = measures.Ratio(weights, weights + weights[::-1], share=True)
+            value = ratio.estimate(estimate.counts, estimate.confidence_level)
+            total = histograms.sum(axis=0)[inside]
+            scores.append(min(max(float(total @ middle[inside] / total.sum()), float(first)), float(last)))
+            shares.append((value.low + value.high) / 2 if math.isnan(value.value) else value.value)
+            low.append(value.low)
+            high.append(value.high)
+        return np.array(scores), np.array(shares), np.array(low), np.array(high)
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the calibration curve: the share of positives in groups of scores, with intervals."""
+        estimate = self.estimate
+        if not estimate.defined:
+            raise ParameterError("noise leaves no calibration curve to draw")
+        scores, shares, low, high = self.curve()
+        axes = new_axes(ax, size=(5.4, 5.6))
+        look = styled(style, color=BLUE, linewidth=1.8, label="released" if estimate.private else "exact")
+        axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="perfect calibration")
+        axes.vlines(scores, low, high, color=look["color"], linewidth=1.2)
+        axes.plot(scores, shares, marker="o", markersize=4, **look)
+        if self.truth is not None:
+            known = self.truth.view().curve()
+            axes.plot(known[0], known[1], color=ORANGE, linewidth=1, label="exact")
+        axes.set_xlabel(f"Predicted probability, {estimate.score}")
+        axes.set_ylabel(f"Share of {estimate.label.column} that is positive")
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(-0.02, 1.02)
+        return self.finish(axes, grid="both")
+
+    def pictures(self, exact: Any) -> Sequence[Picture]:
+        estimate = self.estimate
+        if not estimate.defined:
+            return ()
+        scores, shares, low, high = self.curve()
+        sure = words.percent(estimate.confidence_level)
+        chart = SquareChart(
+            title="Calibration curve",
+            summary="Share of positive records for each predicted probability.",
+            x_label="Predicted probability",
+            y_label="Share that is positive",
+            lines=(
+                Line("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0])),
+                Line("curve", scores, shares),
+                *(() if exact is None else (Line("truth", *exact.curve()[:2]),)),
+            ),
+            ribbon=Ribbon(scores, low, high),
+            legend=(
+                ("curve", "Released" if estimate.private else "Exact values of these records"),
+                ("band", f"{sure} intervals for the population"),
+                ("chance", "Perfect calibration"),
+                *([("truth", "Exact values of these records")] if exact is not None else []),
+            ),
+        )
+        return (Picture(chart),)
+
+    # the chapter
+
+    @property
+    def headline(self) -> str:
+        estimate = self.estimate
+        if not estimate.defined:
+            return "The noise leaves no records of a class, so that nothing can be validated."
+        auc, slope, less = (estimate.measure(name) for name in ("auc", "slope", "mean_difference"))
+        fits = "right on average" if less.low <= 0 <= less.high else ("too low" if less.value > 0 else "too high")
+        return (
+            f"The score ranks a positive record above a negative one in {words.percent(auc.value, 1)} of all pairs. "
+            f"Predicted probabilities are {fits}; the calibration slope is {_with_ends(slope)}, where 1 is right and "
+            "less means predictions that are too extreme."
+        )
+
+    @property
+    def released(self) -> Sequence[Html | str]:
+        estimate = self.estimate
+        models = "" if estimate.other is None else " for each of two models"
+        return (
+            f"How many records of each class have a score up to each of {estimate.bins:,} public thresholds{models}. "
+            "All measures are computed from these counts at no further cost.",
+        )
+
+    @property
+    def details(self) -> Sequence[tuple[str, str]]:
+        return (("Bins", f"{self.estimate.bins:,} of equal width from 0 to 1"),)
+
+    def alike(self, truth: ValidationEstimate) -> bool:
+        return truth.negatives.grid == self.estimate.negatives.grid and truth.label == self.estimate.label
+
+    @property
+    def useless(self) -> str | None:
+        estimate = self.estimate
+        if not estimate.private:
+            return None
+        help_ = "Use a larger privacy budget or more records."
+        if not estimate.defined:
+            return f"The noise leaves no records of a class. {help_}"
+        value = estimate.measure("auc")
+        return f"The interval of the AUC is wide. {help_}" if value.high - value.low > USELESS else None
+
+
+def _shown(value: Value) -> str:
+    return "-" if math.isnan(value.value) else number(value.value, value.high - value.low)
+
+
+def _ends(value: Value) -> str:
+    if not math.isfinite(value.low + value.high):
+        return "any number"
+    return " to ".join(number(each, value.high - value.low) for each in (value.low, value.high))
+
+
+def _with_ends(value: Value) -> str:
+    return f"{_shown(value)} ({_ends(value)})"

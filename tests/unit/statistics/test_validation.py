@@ -1,0 +1,265 @@
+"""Measures of predicted probabilities against record-by-record ones and other libraries, and what intervals hold."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, roc_auc_score
+
+import ogive
+from ogive.errors import DataError, ParameterError
+from ogive.noise.laws import draw_public
+from ogive.statistics.functionals import ClassCounts
+from ogive.statistics.validation import measures
+from ogive.statistics.validation.estimate import Recalibration, ValidationEstimate
+
+BINS = 20
+
+
+def binned(scores, bins=BINS):
+    """Midpoints of the bins that scores are in."""
+    return (np.maximum(np.ceil(scores * bins - 1e-9), 1) - 0.5) / bins
+
+
+def made(records, seed=2, slope=0.8):
+    """Scores whose true calibration slope is known, labels, and the scores of a second model."""
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-0.5, 1.2, records)
+    scores = 1 / (1 + np.exp(-odds))
+    labels = (rng.random(records) < 1 / (1 + np.exp(-(0.2 + slope * odds)))).astype(int)
+    return {"s": scores, "y": labels, "o": np.clip(scores + rng.normal(0, 0.1, records), 0, 1), "g": labels * 0}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return made(700)
+
+
+@pytest.fixture(scope="module")
+def exact(table):
+    return ogive.release(ogive.Validation("s", "y", bins=BINS, other="o"), trust=ogive.Clear(table))
+
+
+def test_without_noise_measures_are_those_of_other_libraries_on_binned_scores(table, exact):
+    middle, labels = binned(table["s"]), table["y"]
+    assert exact.measure("brier").value == pytest.approx(brier_score_loss(labels, middle), abs=1e-12)
+    assert exact.measure("auc").value == pytest.approx(roc_auc_score(labels, middle), abs=1e-12)
+    assert exact.measure("mean_difference").value == pytest.approx(labels.mean() - middle.mean(), abs=1e-12)
+    api = pytest.importorskip("statsmodels.api")
+    design = api.add_constant(np.log(middle / (1 - middle)))
+    fitted = api.GLM(labels, design, family=api.families.Binomial()).fit(cov_type="HC0", tol=1e-13, maxiter=100)
+    for name, place in (("intercept", 0), ("slope", 1)):
+        value = exact.measure(name)
+        assert value.value == pytest.approx(fitted.params[place], abs=1e-9)
+        assert value.standard_error == pytest.approx(fitted.bse[place], abs=1e-9)  # the sandwich
+    offset = api.GLM(labels, np.ones(len(labels)), family=api.families.Binomial(), offset=design[:, 1]).fit(tol=1e-13)
+    assert exact.measure("calibration_in_the_large").value == pytest.approx(offset.params[0], abs=1e-9)
+    isotonic = IsotonicRegression().fit(middle, labels)
+    assert exact.recalibration()(middle) == pytest.approx(isotonic.predict(middle), abs=1e-12)
+
+
+def test_decisions_are_those_of_a_count_of_records(table, exact):
+    called, labels = table["s"] > 0.4, table["y"] == 1
+    odds, n = 0.4 / 0.6, len(labels)
+    wanted = {
+        "sensitivity": (called & labels).sum() / labels.sum(),
+        "specificity": (~called & ~labels).sum() / (~labels).sum(),
+        "ppv": (called & labels).sum() / called.sum(),
+        "npv": (~called & ~labels).sum() / (~called).sum(),
+        "net_benefit": ((called & labels).sum() - odds * (called & ~labels).sum()) / n,
+        "treat_all": (labels.sum() - odds * (~labels).sum()) / n,
+    }
+    for name, value in wanted.items():
+        got = exact.measure(name, threshold=0.4)
+        assert got.value == pytest.approx(value, abs=1e-12)
+        assert got.low <= value <= got.high
+    curve = exact.decision_curve([0.2, 0.4])
+    assert curve.net_benefit[1] == pytest.approx(wanted["net_benefit"], abs=1e-12)
+    assert curve.treat_all[1] == pytest.approx(wanted["treat_all"], abs=1e-12)
+    with pytest.raises(ParameterError, match="multiple of 1/20"):
+        exact.measure("ppv", threshold=0.42)
+
+
+def test_the_decomposition_adds_up_and_is_corrected_for_sampling(table, exact):
+    groups = measures.grouped(exact.counts, 10, "ece")
+    middle, labels = binned(table["s"]), table["y"]
+    place = np.minimum((middle * 10).astype(int), 9)
+    deviations = np.array([(middle - labels)[place == g].sum() for g in range(10)])
+    assert groups.deviations == pytest.approx(deviations, abs=1e-9)
+    assert exact.measure("ece", groups=10).value < np.abs(deviations).sum() / len(labels)
+    # Murphy: without the corrections, and with bins as groups, the parts add up to the score
+    plain = {}
+    for name in ("reliability", "resolution"):
+        of = measures.grouped(exact.counts, BINS, name)
+        plain[name] = float(np.sum(of.deviations**2 / of.numbers)) / len(labels)
+    total = plain["reliability"] - plain["resolution"] + exact.measure("uncertainty").value
+    assert total == pytest.approx(exact.measure("brier").value, abs=1e-9)
+
+
+def test_unfolding_takes_out_what_errors_add():
+    rng = np.random.default_rng(0)
+    for mu in (0.5, 2.0):
+        mean = np.abs(mu + rng.normal(size=400_000)).mean()
+        assert measures.unfolded(np.array([mean]), np.array([1.0]))[0] == pytest.approx(mu, abs=0.02)
+    assert measures.unfolded(np.array([0.3]), np.array([1.0]))[0] < 1e-6
+
+
+def test_two_models_are_measured_within_one_price(table):
+    question = ogive.Validation("s", "y", bins=BINS, other="o")
+    estimate = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(4))
+    assert estimate.provenance.price.epsilon <= 4
+    assert estimate.second.score == "o"
+    less = estimate.improvement("brier")
+    assert less.value == pytest.approx(estimate.measure("brier").value - estimate.second.measure("brier").value)
+    one, two = estimate.measure("brier"), estimate.second.measure("brier")
+    assert less.high - less.low == pytest.approx(one.high - one.low + two.high - two.low)
+    read = ValidationEstimate.from_json(estimate.to_json())
+    assert read == estimate
+    data = estimate.to_dict()
+    data["other"] = None
+    cheap = data["provenance"]
+    cheap["price"] = json.loads(json.dumps(cheap["price"]).replace(str(estimate.provenance.price.epsilon), "1/100"))
+    with pytest.raises(DataError):
+        ValidationEstimate.from_dict(data)
+    assert "difference" in str(estimate)
+    with pytest.raises(ParameterError, match="no second model"):
+        estimate.second.improvement("brier")
+
+
+def test_groups_are_compared(table):
+    halves = dict(table, g=np.arange(700) % 2)
+    found = ogive.release(
+        ogive.Grouped(ogive.Validation("s", "y", bins=BINS), "g", (0, 1)),
+        trust=ogive.Central(halves),
+        privacy=ogive.PureDP(8),
+    )
+    one, two = found.estimates
+    less = one.difference(two, "sensitivity", threshold=0.4)
+    direct = [each.measure("sensitivity", threshold=0.4).value for each in (one, two)]
+    assert less.value == pytest.approx(direct[0] - direct[1])
+    assert less.low < 0 < less.high
+
+
+def test_a_recalibration_is_stored_and_is_monotone(exact, tmp_path):
+    for kind in ("isotonic", "logistic"):
+        found = exact.recalibration(kind)
+        found.to_json(tmp_path / "map.json")
+        read = Recalibration.from_json(tmp_path / "map.json")
+        values = read(np.linspace(0, 1, 101))
+        assert read == found
+        assert np.all(np.diff(values) >= 0)
+        assert values[0] >= 0
+        assert values[-1] <= 1
+    with pytest.raises(DataError, match="do not decrease"):
+        Recalibration.from_json('{"schema": "ogive.recalibration/1", "kind": "isotonic", "values": [0.4, 0.3]}')
+
+
+def test_where_noise_leaves_nothing_there_are_no_numbers():
+    few = {"s": np.linspace(0, 1, 30), "y": np.arange(30) % 2}
+    estimate = ogive.release(ogive.Validation("s", "y"), trust=ogive.Central(few), privacy=ogive.PureDP("0.05"))
+    value = estimate.measure("sensitivity", threshold=0.5)
+    assert math.isnan(value.value)
+    assert (value.low, value.high) == (0, 1)
+    assert estimate.measure("slope").low == -math.inf
+    assert estimate.conformal(0.9).threshold == 1.0
+    assert "undefined" in str(estimate)
+    with pytest.raises(ParameterError, match="noise leaves no recalibration"):
+        estimate.recalibration()
+
+
+# --- What intervals hold
+
+
+@pytest.fixture(scope="module")
+def releases():
+    """Estimates of many samples, each with noise of its own, and the values of the population."""
+    large = made(400_000, seed=9)
+    population = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Clear(large))
+    model = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Central(made(50)), privacy=ogive.PureDP(1))
+    strategy, shares = model.negatives.strategy, np.maximum(population.counts.histograms, 0)
+    random, found = np.random.default_rng(4), []
+    for _ in range(60):
+        sample = random.multinomial(3000, (shares / shares.sum()).ravel()).reshape(2, BINS)
+        noise = [
+            strategy.estimate(
+                strategy.spread(tuple(draw_public(each.law, (1, each.nodes), random) for each in strategy.levels)), None
+            )[0]
+            for _ in range(2)
+        ]
+        raw = np.cumsum(sample, axis=1) + np.stack(noise)
+        smoothed = np.maximum.accumulate(np.maximum(raw, 0), axis=1)
+        curves = [
+            dataclasses.replace(model.negatives, raw=raw[k], cumulative=smoothed[k], strategy=strategy)
+            for k in range(2)
+        ]
+        found.append(dataclasses.replace(model, negatives=curves[0], positives=curves[1], total=3000, provenance=None))
+    return population, found
+
+
+def held(population, found, name, shrunk=1.0, **where):
+    """How often the interval, shrunk around its value, holds the value of the population."""
+    truth = population.measure(name, **where).value
+    hits = 0
+    for each in found:
+        value = each.measure(name, 0.9, **where)
+        low, high = (value.value + shrunk * (end - value.value) for end in (value.low, value.high))
+        hits += low <= truth <= high
+    return hits / len(found)
+
+
+@pytest.mark.parametrize("name", ["brier", "slope", "intercept", "mean_difference", "ece", "reliability", "resolution"])
+def test_intervals_hold_the_values_of_the_population(releases, name):
+    assert held(*releases, name) >= 0.8
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv", "net_benefit"])
+def test_intervals_of_decisions_hold_the_values_of_the_population(releases, name):
+    assert held(*releases, name, threshold=0.4) >= 0.8
+
+
+def test_shrunken_intervals_do_not(releases):
+    for name, where in (("slope", {}), ("sensitivity", {"threshold": 0.4}), ("net_benefit", {"threshold": 0.4})):
+        assert held(*releases, name, 0.4, **where) < 0.75
+
+
+def test_conformal_sets_cover(releases):
+    population, found = releases
+    counts = population.counts.histograms
+
+    def coverage(place):
+        return (counts[0][:place].sum() + counts[1][BINS - place :].sum()) / counts.sum()
+
+    least = next(k for k in range(BINS + 1) if coverage(k) >= 0.85)
+    wanted = coverage(least - 1) + 0.002  # so that one end less is just too little
+    places = [measures.conformal_place(each.counts, wanted, 0.9) for each in found]
+    assert np.mean([coverage(place) >= wanted for place in places]) >= 0.9
+    assert max(places) < BINS  # and not because a set holds both labels
+    plain = []  # the control: the shares of the noisy counts themselves
+    for each in found:
+        noisy = each.counts.histograms
+        shares = [(noisy[0][:k].sum() + noisy[1][BINS - k :].sum()) / noisy.sum() for k in range(BINS + 1)]
+        plain.append(next(k for k in range(BINS + 1) if shares[k] >= wanted))
+    assert np.mean([coverage(place) >= wanted for place in plain]) < 0.8
+
+
+def test_the_threshold_for_a_sensitivity_has_an_interval(releases):
+    population, found = releases
+    truth = population.threshold_for(0.8)[0]
+    got = [each.threshold_for(0.8, 0.9) for each in found]
+    assert np.mean([low <= truth <= high for _, low, high in got]) >= 0.85
+    assert np.mean([high - low for _, low, high in got]) < 0.2
+
+
+def test_conformal_uses_the_binomial_law():
+    stats = pytest.importorskip("scipy.stats")
+    for count, trials, share in ((3, 50, 0.1), (90, 1000, 0.1), (0, 10, 0.3)):
+        assert measures.binomial_at_most(count, trials, share) == pytest.approx(stats.binom.cdf(count, trials, share))
+    counts = np.zeros((2, 4))
+    counts[0, 0], counts[1, 3], counts[0, 3] = 500, 480, 20
+    cumulative = np.cumsum(counts, axis=1)
+    held = ClassCounts(cumulative, cumulative, None, total=1000)
+    assert measures.conformal_place(held, 0.95, 0.95) == 1
+    assert measures.conformal_place(held, 0.979, 0.95) == 4
