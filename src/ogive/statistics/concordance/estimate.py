@@ -215,7 +215,7 @@ class ConcordanceEstimate(Estimate):
             return Value(value, max(value - z * error, least), min(value + z * error, 1.0), error)
         # all s with (value - s)^2 <= z^2 (s (1 - s) / n + noise), n the records of a share with this sampling error
         noise, inside = float(self._change(gradient).noise[0]), min(max(value, 1e-9), 1 - 1e-9)
-        most = max(self.records, 1.0) / self.rows_of_one
+        most = result.share * max(self.records, 1.0) / self.rows_of_one
         q = z * z / min(max(inside * (1 - inside) / max(total - noise, 1e-12), 1.0), most)
         middle, square = 2 * value + q, value**2 - z * z * noise
         root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))

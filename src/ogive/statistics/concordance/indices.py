@@ -22,14 +22,22 @@ import numpy as np
 from ogive.core.arrays import Float64
 
 CENSORED, EVENT = 0, 1
+_OF_PAIRS = 4.0
 
 
 class Measure(NamedTuple):
-    """A function of the counts, its gradient in their shape, and whether it is a share of records or pairs."""
+    """A function of the counts.
+
+    Fields:
+        value: Its value.
+        gradient: Its gradient, in the shape of the counts.
+        share: Of a share, of how many times the records one of independent records has its sampling error at most;
+            0 of what is no share.
+    """
 
     value: float
     gradient: Float64
-    share: bool = True
+    share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +95,7 @@ class Table:
         censored: Any = 0.0,
         beyond: Any = 0.0,
         every: Any = 0.0,
-        share: bool = True,
+        share: float = 0.0,
     ) -> Measure:
         """A measure from its gradients by log G, and by cells of the intervals, of later ones, or of both alike."""
         gradient = np.zeros_like(self.counts) + every
@@ -123,6 +131,7 @@ def concordance(table: Table, *, power: int, tied_noise: float | None = None) ->
         events=scale * by_events,
         censored=by_later,
         every=np.vstack([np.zeros_like(by_later[:1]), np.cumsum(by_later, axis=0)])[:, None],
+        share=_OF_PAIRS,
     )
 
 
@@ -134,7 +143,7 @@ def area(table: Table) -> Measure:
     by_cases = (_below(controls) / controls.sum() - value) / cases.sum()
     by_controls = (_above(cases) / cases.sum() - value) / controls.sum()
     by_log = np.append(-weights * (table.events @ by_cases), 0.0)
-    return table.measure(value, by_log, events=weights[:, None] * by_cases, beyond=by_controls)
+    return table.measure(value, by_log, events=weights[:, None] * by_cases, beyond=by_controls, share=_OF_PAIRS)
 
 
 def brier(table: Table, predicted: Float64) -> Measure:
@@ -148,7 +157,6 @@ def brier(table: Table, predicted: Float64) -> Measure:
         events=weights[:-1, None] * squares[0],
         beyond=weights[-1] * squares[1],
         every=-parts.sum() / table.at_risk[0],
-        share=False,
     )
 
 
@@ -162,7 +170,7 @@ def observed(table: Table, bins: slice) -> Measure:
     survival = np.prod(remaining / at_risk)
     by_risk = np.cumsum(survival * (1 / at_risk - 1 / remaining))
     every = np.append(by_risk, by_risk[-1])[:, None, None] * inside
-    return table.measure(1.0 - survival, events=(survival / remaining)[:, None] * inside, every=every)
+    return table.measure(1.0 - survival, events=(survival / remaining)[:, None] * inside, every=every, share=1.0)
 
 
 def mean_prediction(table: Table, bins: slice, predicted: Float64) -> Measure:
@@ -178,7 +186,7 @@ def mean_prediction(table: Table, bins: slice, predicted: Float64) -> Measure:
 def gap(table: Table, bins: slice, predicted: Float64) -> Measure:
     """What is observed of the records of some bins, less what is predicted."""
     one, other = observed(table, bins), mean_prediction(table, bins, predicted)
-    return Measure(one.value - other.value, one.gradient - other.gradient, share=False)
+    return Measure(one.value - other.value, one.gradient - other.gradient)
 
 
 def _ratio(one: Float64, other: Float64) -> Float64:
