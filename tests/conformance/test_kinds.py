@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.examples import NEW
+from helpers.examples import UNKEPT
 from helpers.schemas import published as schemas
 
 import ogive
@@ -86,21 +86,21 @@ def test_each_schema_is_of_one_kind_and_published():
     assert len(SCHEMAS) == len(KINDS)
     documents = [json.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "schemas").glob("*.json")]
     published = {document["properties"].get("schema", {}).get("const") for document in documents}
-    assert SCHEMAS.keys() - {kind.schema for kind in NEW} <= published
+    assert SCHEMAS.keys() - {kind.schema for kind in UNKEPT} <= published
     folders = {path.parent.name for path in (PACKAGE / "statistics").glob("*/statistic.py")}
     assert folders == {kind.folder for kind in KINDS}
 
 
 def test_a_released_statistic_is_kept():
-    """What `NEW` leaves out of the lists of kept questions, documents, fields and schemas has not been released."""
+    """What `UNKEPT` leaves out of the lists of kept questions, documents, fields and schemas has not been released."""
     changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## (.*)$", changelog, re.MULTILINE)
     assert newest is not None
-    assert not NEW or newest[1].startswith("Unreleased"), "keep a question, a document and the fields of each"
+    assert not UNKEPT or newest[1].startswith("Unreleased"), "keep a question, a document and the fields of each"
 
 
 DERIVED = [
-    kind for kind in KINDS if kind.name not in {each.name for each in NEW} and "_read" not in vars(kind.estimate)
+    kind for kind in KINDS if kind.name not in {each.name for each in UNKEPT} and "_read" not in vars(kind.estimate)
 ]
 
 

@@ -11,7 +11,7 @@ import typing
 from functools import cache
 
 import pytest
-from helpers.examples import NEW
+from helpers.examples import UNKEPT
 from helpers.few_simulations import simulate_little
 from helpers.scope import is_everything, label
 from vectors.make_questions import FILE, LAWS, MEASURED, QUERIES, all_cases, asked
@@ -173,7 +173,7 @@ def test_every_method_of_every_statistic_is_kept_for_every_trust_model_that_serv
 def test_what_is_served_is_looked_for_everywhere():
     """The control: trust models and statistics are all asked, serve something, and refuse something."""
     private = [model.name for model in TRUST_MODELS if model.private]
-    names = {kind.name for kind in STATISTICS} - {kind.name for kind in NEW}
+    names = {kind.name for kind in STATISTICS} - {kind.name for kind in UNKEPT}
     assert names == {statistic for statistic, _, _ in demanded()}
     assert {model.name for model in TRUST_MODELS} == {trust for _, trust, _ in demanded()}
     assert {statistic for statistic, trust, _ in demanded() if trust == "central"} == names
@@ -244,4 +244,4 @@ def test_every_guarantee_aggregator_smoothing_and_estimate_is_kept():
     labels = [asked["statistic"]["aggregator"]["name"] for asked in questions if asked["statistic"]["name"] == "labels"]
     assert set(labels) == {kind.name for kind in typing.get_args(aggregators.Aggregator)}
     assert {asked["statistic"].get("smooth") for asked in questions} >= {"auto", *SMOOTHINGS}
-    assert {how["schema"] for how in HOW.values()} == set(SCHEMAS) - {kind.schema for kind in NEW}
+    assert {how["schema"] for how in HOW.values()} == set(SCHEMAS) - {kind.schema for kind in UNKEPT}

@@ -47,7 +47,7 @@ def test_the_page_is_whole():
 
 
 def test_what_is_printed_is_near_what_the_page_shows(told):
-    printed, scope, folder = told
+    printed, _, folder = told
     assert len(printed) == len(PRINTED)
     for text, shown in zip(printed, PRINTED, strict=True):
         assert re.sub(r"[-\d.e]+", "", text) == re.sub(r"[-\d.e]+", "", shown)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from helpers import serving
 from helpers.declared import public_of
-from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, READ, ROC, SCORE, TEST, records
+from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, READ, ROC, SCORE, TEST, TIMES, records
 from vectors.word_cases import CASES
 
 import ogive
@@ -51,6 +51,7 @@ from ogive import (
     Roc,
     Subset,
     Sum,
+    Survival,
     Ustatistic,
     ZeroConcentratedDP,
 )
@@ -218,6 +219,10 @@ def numbers():
     yield "crosstab", of_two, {}
     yield "crosstab added", of_two, {"adjacency": ADD}
     yield "crosstab reported", of_two, {"trust": ogive.Local(data), "privacy": PureDP(2)}
+    times = {**TIMES, "bins": 4}
+    yield "survival", Survival("age", "vote", **{**times, "causes": (1, 2)}, method="tree_ls"), {"privacy": PureDP(4)}
+    reports = {"trust": ogive.Local(data), "privacy": PureDP(16)}
+    yield "survival reported", Survival("age", "ill", **times, method="reports"), reports
     groups = {"group_values": ("north", "south"), "other": "count", "missing_group": "refuse"}
     areas = GroupAuc("risk", "ill", "ward", **SCORE, **AREAS, **groups)
     yield "group_auc", areas, {"privacy": PureDP(4)}

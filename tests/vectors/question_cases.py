@@ -30,6 +30,7 @@ from ogive import (
     Roc,
     Subset,
     Sum,
+    Survival,
     Ustatistic,
     ZeroConcentratedDP,
 )
@@ -76,6 +77,7 @@ BOX = {**AGE, "shares": (Fraction(1, 5),) * 5, "beyond": 0, "expected_records": 
 SCORE = {"bounds": (0, 1), "bins": 16, "grid": "linear", "missing": "refuse"}
 AREAS = {"positive": 1, "negative": 0, "positive_when": "high", "outside": "refuse", "confidence_level": 0.95}
 ROC = {"positive_when": "high", "smooth": "auto", "outside": "refuse", "confidence_level": 0.95}
+TIMES = {**AGE, "missing": "refuse", "censored": 0, "causes": (1,), "confidence_level": 0.95}
 TEST = {"groups": 4, "bins": 16, "split": None, "constants": "exact", "bits": 20, "floor": 1.0, "df": None}
 PAIRS = {"matrix": "average", "rounding": "simple", "confidence_level": 0.95, "expected_records": None}
 
@@ -114,6 +116,8 @@ def adding_up():
     for method in WHOLE:
         yield f"ecdf {method}", Ecdf("age", **CURVE, method=method), grant_of(method)
         yield f"quantiles {method}", Quantiles("age", (0.25, 0.5), **READ, method=method), grant_of(method)
+    for method in UNBIASED:
+        yield f"survival {method}", Survival("age", "ill", **TIMES, method=method), grant_of(method)
     yield "quantiles bisection", Quantiles("age", (0.25, 0.5), **READ, method="bisection"), PURE
     for curve in ("tree_ls", "projection", "auto"):
         yield f"boxplot {curve}", Boxplot("age", **BOX, method="resample", curve=curve, public_groups=False), PURE
@@ -277,6 +281,11 @@ def axes():
     yield "roc added", Roc("risk", "ill", **roc, method="path"), PURE, ADD
     low = {**roc, "positive_when": "low", "outside": "clip", "missing": "low"}
     yield "roc low", Roc("risk", "ill", **low, method="tree_ls", positive=0, negative=(1,)), APPROXIMATE, REPLACE
+    yield "survival added", Survival("age", "ill", **TIMES, method="tree_ls"), PURE, ADD
+    causes = {**TIMES, "causes": (2, 1), "missing": "high", "grid": "geometric", "bounds": (1, 100)}
+    yield "survival causes", Survival("age", "vote", **causes, method="path"), APPROXIMATE, REPLACE
+    wards = {**TIMES, "causes": ("south",), "censored": "north", "grid": "integers"}
+    yield "survival text", Survival("age", "ward", **wards, method="hat_ls"), PURE, REPLACE
     text = Roc("age", "ward", (0, 100), bins=8, **ROC, positive="north", method="hat_ls", public_labels=False)
     yield "roc text", text, PURE, REPLACE
     paper = {**TEST, "constants": "paper"}
@@ -339,6 +348,7 @@ def reported():
         HistogramQueries(groups=4),
     ):
         yield f"ecdf {curve_method.name} by hand", Ecdf("age", **CURVE, method=curve_method), PURE
+    yield "survival reports", Survival("age", "ill", **TIMES, method="reports"), PURE
     groups = {"by": "ward", "groups": ("north", "south"), "public_groups": True}
     yield "boxplot auto groups", Boxplot("age", **BOX, **groups, method="resample", curve="auto"), PURE
     for method in ("krr", "unary", "haar"):
@@ -392,6 +402,7 @@ def exact():
     yield "boxplot five_numbers", Boxplot("age", **BOX, method="five_numbers", curve="auto", public_groups=False)
     yield "roc", Roc("risk", "ill", **SCORE, **ROC, public_labels=False, budget="joint", method="auto")
     yield "calibration", HosmerLemeshow("risk", "ill", **TEST, form="difference", method="auto")
+    yield "survival", Survival("age", "ill", **TIMES, method="auto")
     yield "bounds", Bounds("age", base=2.0, smallest=1.0, largest=1024.0, false_alarm=0.01)
     yield "collision", Ustatistic("vote", "collision", categories=(0, 1, 2), method="auto", **PAIRS)
     yield "labels", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None)

@@ -5,28 +5,31 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ogive.columns import Binning, LabelValue, Missing
+from ogive.columns import Binning, Domain, LabelValue, Listed, Missing
 from ogive.columns.grids import Bound, Grid, GridName
-from ogive.core.arrays import Float64
+from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import among, one_of
-from ogive.errors import ParameterError, quoted
-from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query
+from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.local.tree import TreeOracle
+from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms, as_values
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
-from ogive.statistics.methods.base import owners_answer
+from ogive.statistics.methods.base import ANY_REPORT, CurveTask, owners_answer
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.methods.curve_methods import check_public_number, report_epsilon
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, check_times
-from ogive.statistics.survival.reports import ask_owners
 from ogive.strategies import Strategy
+from ogive.strategies.reported import ReportedTree, design_reports, read_reports
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 DEFAULT_BINS = 120
@@ -114,7 +117,7 @@ class Survival:
         """
         classes = self.classes
         if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
-            strategy, counts, answer = yield from ask_owners(classes, terms)
+            strategy, counts, answer = yield from _ask_owners(classes, terms)
             return self._estimate(counts, strategy, answer, terms)
         size = classes.values.grid.bins
         terms.check_cells(len(classes.groups) * size)
@@ -172,6 +175,64 @@ def beyond(grid: Grid) -> Grid:
     return Grid.explicit(
         (*thresholds.tolist(), float(thresholds[-1] + max(step, abs(thresholds[-1]) * 1e-9))), low=grid.low
     )
+
+
+# --- Reports of owners
+#
+# Classes are the first branches of one hierarchy and thresholds lie below, so that each node belongs to one class
+# and the noise of different classes is independent. Whoever is asked for the class alone, on the levels above, adds
+# nothing.
+
+_FAR = 1e6
+"""Lengths of the follow-up that no time exceeds."""
+
+
+def _ask_owners(
+    classes: GroupBinning, terms: Terms
+) -> Generator[Query, Answer, tuple[ReportedTree, list[Int64], Answer]]:
+    """Collect one report of every owner; returns the strategy of each class and the values of all.
+
+    Privacy: one report of every owner at the whole of `terms.privacy`.
+    """
+    if (refusal := terms.refusal(ANY_REPORT)) is not None:
+        raise UnsupportedError(refusal)
+    task = CurveTask(classes.values, terms)
+    check_public_number(task)
+    oracle, own = _oracles(len(classes.groups), task.size, report_epsilon(task))
+    if terms.records is not None and terms.records < oracle.levels:
+        raise ParameterError(
+            f"reports on {oracle.levels} levels need at least {oracle.levels} records, got {terms.records}; "
+            "take fewer bins"
+        )
+    domain = Domain((Listed(classes.by, classes.groups), _padded(classes.values, own.padded)))
+    answer = yield ReportsQuery(RowValues(domain), oracle)
+    whole, values = read_reports(oracle, answer.values)
+    first = oracle.levels - own.levels
+    strategy = ReportedTree(own, whole.reports[first:], whole.laws[first:])
+    # nodes that hold a bin of their class, lowest level first
+    levels = np.split(values, np.cumsum([level.nodes for level in whole.levels])[:-1])
+    tables = [each.reshape(len(classes.groups), -1) for each in levels[: own.levels]]
+    counts = [
+        np.concatenate([table[place, : level.nodes] for table, level in zip(tables, strategy.levels, strict=True)])
+        for place in range(len(classes.groups))
+    ]
+    return strategy, counts, answer
+
+
+def _oracles(classes: int, size: int, epsilon: Fraction) -> tuple[TreeOracle, TreeOracle]:
+    """How owners report class and time together, and the hierarchy of the times of one class."""
+    best = design_reports(size, epsilon, split="users")
+    own = TreeOracle(size, epsilon, branching=best.branching, nodes=best.nodes)
+    return TreeOracle(classes * own.padded, epsilon, branching=own.branching, nodes=own.nodes), own
+
+
+def _padded(times: Binning, size: int) -> Binning:
+    """As many bins as the hierarchy has places for; those past the last one are beyond all times."""
+    grid = times.grid
+    last = grid.thresholds[-1]
+    far = last + _FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
+    missing = float(far[0]) if times.missing == "high" else times.missing
+    return Binning(times.column, Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low), missing)
 
 
 COMMAND = Command(
