@@ -396,3 +396,16 @@ def test_bad_readings_are_refused(cohort):
         estimate.calibration(5, groups=0)
     with pytest.raises(ParameterError, match="within 0 and 1"):
         dataclasses.replace(estimate, score_grid=Grid.linear(0, 2, bins=BINS)).brier(5)
+
+
+def test_missing_scores_and_times_are_left_out_only_where_records_come_and_go(cohort):
+    scores, times, events = (np.append(each, each[:2]).astype(float) for each in cohort)
+    scores[-1], times[-2] = math.nan, math.nan
+    question = ogive.Concordance("s", "t", "e", (0, 8), bins=4, score_bins=5, missing="drop")
+    central = ogive.Central({"s": scores, "t": times, "e": events.astype(int)})
+    dropped = ogive.release(question, trust=central, privacy=PureDP(8), adjacency=Adjacency.ADD_OR_REMOVE)
+    assert dropped.records == pytest.approx(240, abs=20)
+    with pytest.raises(ParameterError, match="would publish how many"):
+        ogive.release(question, trust=central, privacy=PureDP(8))
+    with pytest.raises(DataError, match="missing"):
+        ogive.release(dataclasses.replace(question, missing="refuse"), trust=central, privacy=PureDP(8))
