@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -26,10 +26,14 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
+from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
+
+if TYPE_CHECKING:
+    from ogive.records.imagined import Shape
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
@@ -474,6 +478,35 @@ class SurvivalEstimate(Estimate):
             "low": low.tolist(),
             "high": high.tolist(),
         }
+
+
+# --- How survival is planned: simulated on times that may be censored
+
+
+class SurvivalPrediction(Prediction):
+    """Distances of the survival function, simulated on imagined times of which some are censored."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "rmse": Metric("rmse", f"{SurvivalEstimate.error_words['rmse']}, simulated", squared=True),
+        "ks": Metric("ks", f"{SurvivalEstimate.error_words['ks']}, simulated"),
+    }
+    deciding = ("rmse", "ks")
+    shown = ("rmse", "ks")
+
+    @classmethod
+    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+        """Times of which some are censored."""
+        from ogive.records.imagined import TimesShape  # slow to import
+
+        super().imagined(records, assumed)  # which refuses what is about classes
+        return TimesShape(records)
+
+    def deviation(self, errors: Mapping[str, float]) -> float | None:
+        """Standard deviation of the noise of the cumulative counts of one class, as a root mean square."""
+        strategy = cast(SurvivalEstimate, self.rehearsal.estimate).curves[0].strategy
+        if strategy is None:
+            return None
+        return float(np.sqrt(np.mean(np.square(process.noise_roots(cast(Any, strategy))).sum(axis=1))))
 
 
 def check_times(grid: Grid) -> None:
