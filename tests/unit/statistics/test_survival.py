@@ -474,3 +474,18 @@ def test_the_predicted_error_is_that_of_releases_with_censoring():
 def test_a_plan_refuses_what_is_about_classes():
     with pytest.raises(ParameterError, match="leave out"):
         ogive.plan(ogive.Survival("t", "e", bounds=(0, 60)), records=500, privacy=ogive.PureDP(1), auc=0.9)
+
+
+def test_restricted_means_and_survival_of_two_groups_are_compared(months):
+    times, causes = months
+    one, other = exact(times, (causes > 0).astype(int)), exact(times // 2 + 1, (causes == 1).astype(int))
+    for compared, number in (
+        ("restricted_mean_ratio", one.restricted_mean(20).value / other.restricted_mean(20).value),
+        ("restricted_mean_difference", one.restricted_mean(20).value - other.restricted_mean(20).value),
+        ("ratio", one(20) / other(20)),
+        ("difference", one(20) - other(20)),
+    ):
+        result = getattr(one, compared)(other, 20)
+        assert result.value == pytest.approx(number, abs=1e-12)
+        assert result.low < result.value < result.high
+        assert result.standard_error > 0
