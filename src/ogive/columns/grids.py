@@ -442,7 +442,7 @@ class Grid:
 MissingPolicy = Literal["refuse", "low", "high", "drop"]
 MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 OutsidePolicy = Literal["clip", "refuse"]
-OUTSIDE_POLICIES: tuple[OutsidePolicy, ...] = get_args(OutsidePolicy)
+OUTSIDE_POLICIES = (*get_args(OutsidePolicy), "censor")
 FRACTION_POLICIES = ("up", "refuse")
 Missing = MissingPolicy | Bound
 """What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
@@ -458,8 +458,8 @@ class Binning:
         missing: What a missing value means: "refuse" (an error), "low" or "high" (counted at that
             bound), "drop" (not counted; only where the number of records is private), or a public value within the
             bounds, as which it is counted. Dates and times are held as ISO text.
-        outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound) or
-            "refuse" (an error).
+        outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound), "refuse" (an
+            error), or "censor", for times to an event: above the bounds as "clip", below them an error.
         fractions: What a value between two whole numbers means on a grid of integers: "up" (counted at the next
             whole number, as a distribution function counts it) or "refuse" (an error: it has no place there).
     """

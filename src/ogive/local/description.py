@@ -375,7 +375,7 @@ def refuses(column: Column) -> bool:
         return column.missing == "refuse" or column.others is not None
     if isinstance(column, Listed):
         return "refuse" in (column.other, column.missing)
-    return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
+    return not isinstance(column, Binning) or column.outside != "clip" or "refuse" in (column.missing, column.fractions)
 
 
 def question_of(column: Column, rounding: str) -> str:
@@ -383,14 +383,15 @@ def question_of(column: Column, rounding: str) -> str:
     name = _quoted(column.column)
     if isinstance(column, Binning):
         grid = column.grid
-        outside = {"clip": "counted at the nearer bound", "refuse": "not accepted"}[column.outside]
+        outsides = {"clip": "counted at the nearer bound", "refuse": "not accepted"}
+        outsides["censor"] = "counted at the upper bound, or not accepted if they are below the lower one"
         policies = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
         missing = policies.get(str(column.missing)) or f"counted as {_shown(column.missing)}"
         whole = ", fractions are not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
         step = "rounded at random" if rounding == "randomized" else f"in {grid.bins} bins"
         return (
             f"{name}, from {grid.label(grid.low)} to {grid.label(grid.high)}, {step}; "
-            f"values outside are {outside}, a missing value is {missing}{whole}"
+            f"values outside are {outsides[column.outside]}, a missing value is {missing}{whole}"
         )
     if isinstance(column, Label):
         return f"{name}, whether it is {_listed(column.positive)} or not"

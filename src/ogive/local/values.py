@@ -64,9 +64,9 @@ def numbers_of(column: Column, values: Any) -> Float64:
         if substitute is None:
             raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
         numbers = np.where(missing, substitute, numbers)
-    if column.outside == "refuse" and len(numbers):
+    if column.outside != "clip" and len(numbers):
         low, high = column.grid.low, column.grid.high
-        if numbers.min() < low or numbers.max() > high:
+        if numbers.min() < low or (numbers.max() > high and column.outside == "refuse"):
             bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
             raise DataError(
                 f"column {quoted(column.column)} has a value outside {bounds}, which this column does not accept"

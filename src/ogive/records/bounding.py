@@ -251,6 +251,7 @@ def _bins(values: Float64, binning: Binning) -> Int64:
         result[(np.abs(values) < WHOLE_FLOATS) & (np.floor(values) < values)] = FRACTION
     if binning.outside == "refuse":
         result[values > binning.grid.high] = ABOVE
+    if binning.outside != "clip":
         result[values < binning.grid.low] = BELOW
     return result
 

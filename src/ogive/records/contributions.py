@@ -45,7 +45,7 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.queries.aggregates import Counted, write
-from ogive.records.labels import MISSING, Classes, Columns, LabelCodes, Listing, Members, Places
+from ogive.records.labels import MISSING, Classes, Columns, LabelCodes, Listing, Members, Places, where_known
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
@@ -83,6 +83,7 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
 # Bins agree exactly with `Grid.bin_of`. A column is float64 here, with NaN for every missing value, whatever it was
 # read from.
 
+CENSORED = "`missing='high'`, which counts them as at risk to the end, or a public value within the bounds"
 LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
 """What missing values may always mean, as a message marks it."""
 DROP_TOO = (
@@ -210,8 +211,21 @@ def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, re
 
 
 def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
-    """Refuse values outside the bounds."""
+    """Refuse values outside the bounds, if these are not to be counted there."""
     grid = binning.grid
+    if binning.outside == "clip":
+        return
+    if binning.outside == "censor":
+        if bool(np.any(values < grid.low)):
+            wanted = where_known(binning.column, f">= {grid.low:g}")
+            advice = f"correct them, or leave these rows out with {wanted}"
+            if grid.low > 0:
+                advice += ", or lower the first of the bounds"
+            raise DataError(
+                f"column {quoted(binning.column)} has times below {grid.low:g}, where observation starts; {advice}",
+                parameter="bounds",
+            )
+        return
     if bool(np.any((values < grid.low) | (values > grid.high))):
         if not advice and grid.span == "0 to 1":
             raise DataError(
@@ -275,8 +289,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
 
 def _bounded(values: Float64, binning: Binning) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
-    if binning.outside == "refuse":
-        refuse_outside(values, binning, COUNTED)
+    refuse_outside(values, binning, COUNTED)
     if binning.holds_fractions(values):
         raise DataError(
             f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
@@ -371,16 +384,26 @@ def _classified(aggregate: ClassBinning, labels: LabelCodes) -> Contributor:
 def _grouped(aggregate: GroupBinning, labels: LabelCodes) -> Contributor:
     """One bin of one of several groups."""
     binning, groups = aggregate.values, group_places(aggregate, labels)
+    choices = CENSORED if binning.outside == "censor" else DROP_TOO
 
     def read(columns: Columns) -> Contributions:
         numbers = groups.number(columns[1])
-        return Contributions(in_class(_placed(columns[0], binning, DROP_TOO), numbers, binning.grid.bins))
+        return Contributions(in_class(_placed(columns[0], binning, choices), numbers, binning.grid.bins))
 
     return read
 
 
 def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
     """What finds the declared group of each record."""
+    if isinstance(aggregate, GroupBinning) and aggregate.values.outside == "censor":
+        return Places(
+            Categories(aggregate.by, aggregate.groups),
+            labels,
+            one="value that says what ended it",
+            parameter="causes",
+            undeclared="has a value that is no event and not that of censored records; name every event with `causes=` "
+            "and the value of the censored with `censored=`, or leave the records of others out with `where=`",
+        )
     return Places(
         Categories(aggregate.by, aggregate.groups),
         labels,
@@ -451,8 +474,7 @@ def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH, *, ad
 
     What the policies refuse is refused, with the choices there are for missing values and advice for those outside.
     """
-    if binning.outside == "refuse":
-        refuse_outside(values, binning, advice)
+    refuse_outside(values, binning, advice)
     substitute = None if binning.missing in ("refuse", "drop") else binning.substitute
     place = -1 if substitute is None else int(binning.grid.bin_of(np.array(substitute)))
     result, missing = bins_of(values, binning.grid, place)

@@ -103,9 +103,9 @@ def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
     return "text" if words and None not in words and len({*words}) == len(words) else "numbers"
 
 
-def where_known(column: str) -> str:
+def where_known(column: str, condition: str = "is not missing") -> str:
     """The option, marked, that leaves records without a value of a column out; its name alone where quotes are hard."""
-    return _where(str(Missing(column)).replace(" is missing", " is not missing"))
+    return _where(str(Missing(column)).removesuffix("is missing") + condition)
 
 
 def where_missing(column: str) -> str:

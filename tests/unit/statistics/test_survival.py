@@ -411,3 +411,81 @@ def test_a_horizon_that_is_no_number_is_refused(months):
     times, causes = months
     with pytest.raises(ParameterError, match="a threshold"):
         exact(times, (causes > 0).astype(int)).restricted_mean(math.nan)
+
+
+def sources_of(folder, times, events):
+    """The same records as arrays, and in files that engines read: CSV and Parquet."""
+    import pandas
+
+    frame = pandas.DataFrame({"t": times, "e": events})
+    frame.to_csv(folder / "rows.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet")
+    return {"t": times, "e": events}, frame, str(folder / "rows.csv"), str(folder / "rows.parquet")
+
+
+@pytest.mark.parametrize(
+    ("times", "events", "message"),
+    [
+        ([1.0, 2.0, -0.5], [1, 0, 1], r"times below 0, where observation starts; .*where='t >= 0'"),
+        ([1.0, 2.0, -math.inf], [1, 0, 1], "times below 0"),
+        ([1.0, 2.0, math.nan], [1, 0, 1], r"missing='high'.* or a public value"),
+        ([1.0, 2.0, 3.0], [1, 0, 2], r"causes=.*censored="),
+    ],
+)
+def test_records_that_say_nothing_about_survival_are_refused_by_every_source(tmp_path, times, events, message):
+    question = ogive.Survival("t", "e", bounds=(0, 30))
+    for source in sources_of(tmp_path, times, events):
+        with pytest.raises(DataError, match=message) as refusal:
+            ogive.release(question, trust=ogive.Clear(source))
+        assert not any(word in str(refusal.value) for word in ("low'", "drop", "groups"))
+
+
+def test_times_at_the_lower_bound_and_beyond_the_upper_one_are_counted_by_every_source(tmp_path):
+    question = ogive.Survival("t", "e", bounds=(0, 30))
+    for source in sources_of(tmp_path, [0.0, -0.0, 29.0, 31.0, 1e9, math.inf], [0, 0, 1, 1, 0, 0]):
+        estimate = ogive.release(question, trust=ogive.Clear(source))
+        assert estimate.records == 6
+        assert estimate(30) == 0.75
+
+
+def test_times_below_a_lower_bound_above_0_are_told_that_it_can_be_lowered():
+    with pytest.raises(DataError, match=r"below 5.*lower the first of the bounds"):
+        ogive.release(ogive.Survival("t", "e", bounds=(5, 30)), trust=ogive.Clear({"t": [1.0, 7.0], "e": [1, 0]}))
+
+
+def test_the_predicted_error_is_that_of_releases_with_censoring():
+    question, privacy, rng = (
+        ogive.Survival("t", "e", bounds=(0, 60), method="hat_ls"),
+        ogive.PureDP(1),
+        np.random.default_rng(7),
+    )
+    plan = ogive.plan(question, records=3000, privacy=privacy, runs=40)
+    assert "20 % still at risk at the end" in " ".join(str(plan).split())
+    squares = []
+    for _ in range(16):
+        event, left = 50 * rng.weibull(1.2, 3000), rng.exponential(70, 3000)
+        table = {"t": np.minimum(event, left), "e": (event <= left).astype(int)}
+        truth = ogive.release(question, trust=ogive.Clear(table))
+        squares.append(ogive.release(question, trust=ogive.Central(table), privacy=privacy).errors(truth)["rmse"] ** 2)
+    (predicted,) = (row.errors["rmse"] for row in plan.rows if row.method == "hat_ls")
+    assert 0.7 < math.sqrt(np.mean(squares)) / predicted < 1.3
+
+
+def test_a_plan_refuses_what_is_about_classes():
+    with pytest.raises(ParameterError, match="leave out"):
+        ogive.plan(ogive.Survival("t", "e", bounds=(0, 60)), records=500, privacy=ogive.PureDP(1), auc=0.9)
+
+
+def test_restricted_means_and_survival_of_two_groups_are_compared(months):
+    times, causes = months
+    one, other = exact(times, (causes > 0).astype(int)), exact(times // 2 + 1, (causes == 1).astype(int))
+    for compared, number in (
+        ("restricted_mean_ratio", one.restricted_mean(20).value / other.restricted_mean(20).value),
+        ("restricted_mean_difference", one.restricted_mean(20).value - other.restricted_mean(20).value),
+        ("ratio", one(20) / other(20)),
+        ("difference", one(20) - other(20)),
+    ):
+        result = getattr(one, compared)(other, 20)
+        assert result.value == pytest.approx(number, abs=1e-12)
+        assert result.low < result.value < result.high
+        assert result.standard_error > 0

@@ -153,8 +153,10 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
     table, inner = _inner(table, x, name, grid)
     value = table[x]
     cases = [(value.isnull() | value.isnan(), whole(MISSING))]
+    if binning.outside != "clip":
+        cases.append((value < double(grid.low), whole(BELOW)))
     if binning.outside == "refuse":
-        cases += [(value < double(grid.low), whole(BELOW)), (value > double(grid.high), whole(ABOVE))]
+        cases.append((value > double(grid.high), whole(ABOVE)))
     if binning.fractions == "refuse":
         small = value.abs() < double(WHOLE_FLOATS)
         cases.append((small & (value.floor() < value), whole(FRACTION)))
@@ -380,7 +382,7 @@ def code_of_key(key: Any, grid: Grid) -> Any:
 def line_of(binning: Binning) -> Line | None:
     """A line that passes the check; None if there is none, or if a policy asks for more than bins."""
     grid = binning.grid
-    if binning.outside == "refuse" or binning.fractions == "refuse" or not 2 < grid.bins < _LARGEST:
+    if binning.outside != "clip" or binning.fractions == "refuse" or not 2 < grid.bins < _LARGEST:
         return None
     match grid.kind:
         case "integers":

@@ -98,7 +98,7 @@ class Survival:
     @cached_property
     def classes(self) -> GroupBinning:
         """How a record is mapped to a bin and a class; one bin more holds the times beyond the last threshold."""
-        binning = Binning(self.time, beyond(self.axis), self.missing)
+        binning = Binning(self.time, beyond(self.axis), self.missing, "censor")
         return GroupBinning(binning, self.event, (self.censored, *self.causes))
 
     def canonical(self) -> Survival:
@@ -232,7 +232,8 @@ def _padded(times: Binning, size: int) -> Binning:
     last = grid.thresholds[-1]
     far = last + _FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
     missing = float(far[0]) if times.missing == "high" else times.missing
-    return Binning(times.column, Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low), missing)
+    places = Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low)
+    return Binning(times.column, places, missing, times.outside)
 
 
 COMMAND = Command(
