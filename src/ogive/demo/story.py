@@ -300,13 +300,13 @@ def survival_numbers(result: SurvivalEstimate, truth: SurvivalEstimate) -> dict[
     """The share of calls without a yes at some minutes, private and true, and the median until one."""
     times = []
     for minute in MINUTES:
-        value, low, high, _ = result.number(minute)
+        share = result.number(minute)
         times.append(
             {
                 "minutes": minute,
-                "private": number(value),
-                "low": low,
-                "high": high,
+                "private": number(share.value),
+                "low": share.low,
+                "high": share.high,
                 "true": number(truth(minute)),
                 "at_risk": result.at_risk(minute),
             }

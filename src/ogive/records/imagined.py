@@ -174,6 +174,32 @@ class BinormalShape:
         return values
 
 
+@dataclass(frozen=True)
+class TimesShape(BinormalShape):
+    """Times until events that happen, and observations that end, at constant rates.
+
+    Up to the last threshold but one, which is the end of the follow-up, 40 % have an event and 40 % are censored.
+    """
+
+    labeled: bool = False
+
+    @property
+    def words(self) -> str:
+        return (
+            "an assumed model: events and censoring at equal, constant rates, 20 % still at risk at the end; give "
+            "`like=` for other data"
+        )
+
+    def _table(self, aggregate: Aggregate) -> dict[str, Any]:
+        if not isinstance(aggregate, GroupBinning):
+            return super()._table(aggregate)
+        grid, groups = aggregate.values.grid, aggregate.groups
+        shares = np.log1p(-(np.arange(_MODEL_ROWS) + 0.5) / _MODEL_ROWS) / np.log(0.2)
+        times = np.minimum(grid.low + shares * (float(grid.thresholds[-2]) - grid.low), grid.high)
+        ends = [groups[0 if row % 2 else 1 + row // 2 % (len(groups) - 1)] for row in range(_MODEL_ROWS)]
+        return {aggregate.values.column: to_labels(grid, times), aggregate.by: ends}
+
+
 class Repeated:
     """A table repeated, as often as it takes, and the rest drawn at random, to a wanted number of records."""
 

@@ -451,3 +451,41 @@ def test_times_at_the_lower_bound_and_beyond_the_upper_one_are_counted_by_every_
 def test_times_below_a_lower_bound_above_0_are_told_that_it_can_be_lowered():
     with pytest.raises(DataError, match=r"below 5.*lower the first of the bounds"):
         ogive.release(ogive.Survival("t", "e", bounds=(5, 30)), trust=ogive.Clear({"t": [1.0, 7.0], "e": [1, 0]}))
+
+
+def test_the_predicted_error_is_that_of_releases_with_censoring():
+    question, privacy, rng = (
+        ogive.Survival("t", "e", bounds=(0, 60), method="hat_ls"),
+        ogive.PureDP(1),
+        np.random.default_rng(7),
+    )
+    plan = ogive.plan(question, records=3000, privacy=privacy, runs=40)
+    assert "20 % still at risk at the end" in " ".join(str(plan).split())
+    squares = []
+    for _ in range(16):
+        event, left = 50 * rng.weibull(1.2, 3000), rng.exponential(70, 3000)
+        table = {"t": np.minimum(event, left), "e": (event <= left).astype(int)}
+        truth = ogive.release(question, trust=ogive.Clear(table))
+        squares.append(ogive.release(question, trust=ogive.Central(table), privacy=privacy).errors(truth)["rmse"] ** 2)
+    (predicted,) = (row.errors["rmse"] for row in plan.rows if row.method == "hat_ls")
+    assert 0.7 < math.sqrt(np.mean(squares)) / predicted < 1.3
+
+
+def test_a_plan_refuses_what_is_about_classes():
+    with pytest.raises(ParameterError, match="leave out"):
+        ogive.plan(ogive.Survival("t", "e", bounds=(0, 60)), records=500, privacy=ogive.PureDP(1), auc=0.9)
+
+
+def test_restricted_means_and_survival_of_two_groups_are_compared(months):
+    times, causes = months
+    one, other = exact(times, (causes > 0).astype(int)), exact(times // 2 + 1, (causes == 1).astype(int))
+    for compared, number in (
+        ("restricted_mean_ratio", one.restricted_mean(20).value / other.restricted_mean(20).value),
+        ("restricted_mean_difference", one.restricted_mean(20).value - other.restricted_mean(20).value),
+        ("ratio", one(20) / other(20)),
+        ("difference", one(20) - other(20)),
+    ):
+        result = getattr(one, compared)(other, 20)
+        assert result.value == pytest.approx(number, abs=1e-12)
+        assert result.low < result.value < result.high
+        assert result.standard_error > 0

@@ -279,8 +279,9 @@ class _Shown:
         name = str(self.statistic.get("name"))
         self.metrics: Metrics = metrics_of(name)
         there = dict.fromkeys(name for row in plan.rows for name in row.errors)
-        self.names = [name for name in prediction_of(name).shown if name in there] or in_order(self.metrics, there)
-        if "ks" in self.names and "rmse" in self.names:
+        shown = [name for name in prediction_of(name).shown if name in there]
+        self.names = shown or in_order(self.metrics, there)
+        if not shown and "ks" in self.names and "rmse" in self.names:
             self.names.remove("rmse")  # the same as the size of the noise, which is shown
         self.scale = Scale.of(self.statistic, unit)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -25,14 +25,17 @@ from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
-from ogive.statistics.functionals import Value
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
+from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
 from ogive.strategies import Strategy
 from ogive.strategies.reported import ReportedTree
+
+if TYPE_CHECKING:
+    from ogive.records.imagined import Shape
 
 Weights = Literal["log-rank", "gehan", "tarone-ware"]
 WEIGHTS: tuple[Weights, ...] = ("log-rank", "gehan", "tarone-ware")
@@ -188,9 +191,12 @@ class SurvivalEstimate(Estimate):
 
     @cached_property
     def _smoothed_survival(self) -> Float64:
-        at, events = self._smoothed.at_risk, self._smoothed.events.sum(axis=0)
-        hazard = np.divide(events, at, out=np.zeros_like(at), where=at > 0)
-        return np.cumprod(1.0 - np.clip(hazard, 0.0, 1.0))
+        return np.cumprod(1.0 - np.clip(self._rates().sum(axis=0), 0.0, 1.0))
+
+    def _rates(self) -> Float64:
+        """Share of those at risk with an event of each cause, of each bin, shape (causes, m)."""
+        at, events = self._smoothed.at_risk, self._smoothed.events
+        return np.divide(events, at, out=np.zeros_like(events), where=at > 0)
 
     def __call__(self, t: Any) -> Any:
         """Survival at each t: the chance of no event up to then.
@@ -247,15 +253,15 @@ class SurvivalEstimate(Estimate):
         low, high = self.intervals(confidence_level)
         return self._at(low, t, 1.0), self._at(high, t, 1.0)
 
-    def number(self, t: float, confidence_level: float | None = None) -> Value:
+    def number(self, t: float, confidence_level: float | None = None) -> Number:
         """Survival at one time, with its interval and standard error."""
         value, (low, high) = float(self(t)), self.interval(t, confidence_level)
         point = int(last_at_or_below(self.grid, to_numbers(self.grid, t)))
         known = 0 <= point < self.estimable
         error = float(self._change.deviations[point]) if known else (math.nan if point >= 0 else 0.0)
         if math.isnan(value):
-            return Value(value, 0.0, 1.0, math.inf)
-        return Value(value, min(low, value), max(high, value), error)
+            low, high, error = 0.0, 1.0, math.inf
+        return Number(f"survival at {t:g}", value, float(np.fmin(low, value)), float(np.fmax(high, value)), error)
 
     # times
 
@@ -287,7 +293,7 @@ class SurvivalEstimate(Estimate):
             float(self.timeline[last[0]]) if len(last) else math.inf,
         )
 
-    def restricted_mean(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
+    def restricted_mean(self, horizon: float | None = None, confidence_level: float | None = None) -> Number:
         """Mean of the time to the event up to a horizon, with its interval: the area below the survival function.
 
         Args:
@@ -299,8 +305,9 @@ class SurvivalEstimate(Estimate):
         """
         z = process.normal_quantile(self._level(confidence_level))
         end = self.last_time if horizon is None else float(horizon)
+        what = f"restricted mean to {end:g}"
         if not self.estimable or end > self.last_time:
-            return Value(math.nan, 0.0, float(end), math.inf)
+            return Number(what, math.nan, 0.0, float(end), math.inf)
         point = int(np.searchsorted(self.timeline, end))
         if point == len(self.timeline) or self.timeline[point] != end:
             raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
@@ -310,7 +317,7 @@ class SurvivalEstimate(Estimate):
         error = float(self._change.along(widths).deviations[0])
         center = float(self.timeline[0] + widths @ self._raw.survival)
         low, high = max(0.0, center - z * error), min(end, center + z * error)
-        return Value(value, min(low, value), max(high, value), error)
+        return Number(what, value, min(low, value), max(high, value), error)
 
     def at_risk(self, t: Any) -> Any:
         """Number of records still under observation at each t, noisy: those whose time is not below t."""
@@ -323,18 +330,16 @@ class SurvivalEstimate(Estimate):
 
     def cumulative_hazard(self, t: Any) -> Any:
         """Nelson-Aalen estimate of the cumulative hazard at each t; NaN beyond the last threshold that is estimable."""
-        at, events = self._smoothed.at_risk, self._smoothed.events.sum(axis=0)
-        hazard = np.divide(events, at, out=np.zeros_like(at), where=at > 0)[: self.estimable]
+        hazard = self._rates().sum(axis=0)[: self.estimable]
         return self._at(process.unsettled(np.cumsum(hazard), self.grid.bins), t, 0.0)
 
     def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
         """Ends for the cumulative hazard at each t, one time at a time."""
         z = process.normal_quantile(self._level(confidence_level))
         change, center = self._raw.of_hazard(), np.cumsum(self._raw.hazard)
-        low = np.zeros(self.grid.bins)
-        high = np.full(self.grid.bins, np.inf)
-        low[: self.estimable] = np.maximum(center - z * change.deviations, 0.0)
-        high[: self.estimable] = np.maximum(center + z * change.deviations, 0.0)
+        low, high = np.zeros(self.grid.bins), np.full(self.grid.bins, np.inf)
+        for end, sign in ((low, -1), (high, 1)):
+            end[: self.estimable] = np.maximum(center + sign * z * change.deviations, 0.0)
         return self._at(low, t, 0.0), self._at(high, t, 0.0)
 
     def _cause(self, cause: LabelValue | None) -> int:
@@ -353,9 +358,7 @@ class SurvivalEstimate(Estimate):
         """
         place, estimable = self._cause(cause), self.estimable
         before = np.concatenate(([1.0], self._smoothed_survival[:-1]))
-        at, events = self._smoothed.at_risk, self._smoothed.events[place]
-        terms = before * np.divide(events, at, out=np.zeros_like(at), where=at > 0)
-        values = np.clip(np.cumsum(terms)[:estimable], 0.0, 1.0)
+        values = np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0)
         return self._at(process.unsettled(values, self.grid.bins), t, 0.0)
 
     def cumulative_incidence_interval(
@@ -406,29 +409,36 @@ class SurvivalEstimate(Estimate):
             provenance=self.provenance,
         )
 
-    def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
+    def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Difference of survival at one time between two independent groups, this one less the other."""
-        level = self._level(confidence_level)
-        value, error, low, high = confidence.difference(self._as_number(t, level), other._as_number(t, level), level)
-        return Value(value, max(low, -1.0), min(high, 1.0), error)
+        result = self._compared(confidence.difference, other, "number", t, confidence_level)
+        return result._replace(low=max(result.low, -1.0), high=min(result.high, 1.0))
 
-    def ratio(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Value:
+    def ratio(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Ratio of survival at one time of two independent groups, this one over the other."""
-        level = self._level(confidence_level)
-        value, error, low, high = confidence.ratio(self._as_number(t, level), other._as_number(t, level), level)
-        return Value(value, max(low, 0.0), high, error)
+        return self._compared(confidence.ratio, other, "number", t, confidence_level)
 
     def restricted_mean_difference(
         self, other: SurvivalEstimate, horizon: float, confidence_level: float | None = None
-    ) -> Value:
+    ) -> Number:
         """Difference of the restricted means up to a horizon, this one less the other."""
-        level = self._level(confidence_level)
-        one, two = (Number("restricted mean", *each.restricted_mean(horizon, level)) for each in (self, other))
-        value, error, low, high = confidence.difference(one, two, level)
-        return Value(value, low, high, error)
+        return self._compared(confidence.difference, other, "restricted_mean", horizon, confidence_level)
 
-    def _as_number(self, t: float, level: float) -> Number:
-        return Number(f"survival at {t:g}", *self.number(t, level))
+    def restricted_mean_ratio(
+        self, other: SurvivalEstimate, horizon: float, confidence_level: float | None = None
+    ) -> Number:
+        """Ratio of the restricted means up to a horizon, this one over the other."""
+        return self._compared(confidence.ratio, other, "restricted_mean", horizon, confidence_level)
+
+    def _compared(
+        self, how: Callable[..., tuple[float, ...]], other: SurvivalEstimate, of: str, t: float, asked: float | None
+    ) -> Number:
+        level = self._level(asked)
+        one, two = (getattr(each, of)(t, level) for each in (self, other))
+        value, error, low, high = how(one, two, level)
+        return Number(
+            f"{how.__name__}, {one.what}", value, max(low, 0.0) if how is confidence.ratio else low, high, error
+        )
 
     def _check_same(self, other: SurvivalEstimate) -> None:
         if other.grid != self.grid:
@@ -474,6 +484,35 @@ def check_curves_price(
             raise DataError(
                 f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
             )
+
+
+# --- How survival is planned: simulated on times that may be censored
+
+
+class SurvivalPrediction(Prediction):
+    """Distances of the survival function, simulated on imagined times of which some are censored."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "rmse": Metric("rmse", f"{SurvivalEstimate.error_words['rmse']}, simulated", squared=True),
+        "ks": Metric("ks", f"{SurvivalEstimate.error_words['ks']}, simulated"),
+    }
+    deciding = ("rmse", "ks")
+    shown = ("rmse", "ks")
+
+    @classmethod
+    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+        """Times of which some are censored."""
+        from ogive.records.imagined import TimesShape  # slow to import
+
+        super().imagined(records, assumed)  # which refuses what is about classes
+        return TimesShape(records)
+
+    def deviation(self, errors: Mapping[str, float]) -> float | None:
+        """Standard deviation of the noise of the cumulative counts of one class, as a root mean square."""
+        strategy = cast(SurvivalEstimate, self.rehearsal.estimate).curves[0].strategy
+        if strategy is None:
+            return None
+        return float(np.sqrt(np.mean(np.square(process.noise_roots(cast(Any, strategy))).sum(axis=1))))
 
 
 def check_times(grid: Grid) -> None:

@@ -24,7 +24,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import ANY_REPORT, CurveTask, owners_answer
-from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.methods.choose import UnbiasedName
 from ogive.statistics.methods.curve_methods import check_public_number, report_epsilon
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, check_times
@@ -107,7 +107,7 @@ class Survival:
 
     def alternatives(self) -> dict[str, Survival]:
         """One statistic for each method."""
-        return {name: dataclasses.replace(self, method=name) for name in (*UNBIASED_METHODS, "reports")}
+        return {name: dataclasses.replace(self, method=name) for name in get_args(MethodName)[1:]}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, SurvivalEstimate]:
         """Measure the times of the censored and of each cause once, and read everything off these curves.
@@ -117,8 +117,8 @@ class Survival:
         """
         classes = self.classes
         if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
-            strategy, counts, answer = yield from _ask_owners(classes, terms)
-            return self._estimate(counts, strategy, answer, terms)
+            reported, counts, answer = yield from _ask_owners(classes, terms)
+            return self._estimate(counts, reported, answer, terms)
         size = classes.values.grid.bins
         terms.check_cells(len(classes.groups) * size)
         strategy = choose_for_classes(
@@ -232,7 +232,8 @@ def _padded(times: Binning, size: int) -> Binning:
     last = grid.thresholds[-1]
     far = last + _FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
     missing = float(far[0]) if times.missing == "high" else times.missing
-    return Binning(times.column, Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low), missing)
+    places = Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low)
+    return Binning(times.column, places, missing, times.outside)
 
 
 COMMAND = Command(

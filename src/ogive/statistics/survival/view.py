@@ -114,7 +114,7 @@ class SurvivalEstimateView(View):
 
     @property
     def _restricted_mean(self) -> str:
-        value, low, high, error = self.estimate.restricted_mean()
+        _, value, low, high, error, _ = self.estimate.restricted_mean()
         ends = " to ".join(number(each, error) for each in (low, high))
         return (
             f"{number(value, error)} ({level(self.estimate)} CI {ends}) up to {plain_number(self.estimate.last_time)}"
@@ -157,7 +157,7 @@ class SurvivalEstimateView(View):
         estimate = self.estimate
         if not estimate.defined:
             return [("records", "0"), ("median", "-"), ("survival at the end", "-")]
-        value, low, high, _ = estimate.number(estimate.last_time)
+        _, value, low, high, *_ = estimate.number(estimate.last_time)
         return [
             ("records", self._counted),
             ("median", self._median),
@@ -245,7 +245,7 @@ class SurvivalEstimateView(View):
         estimate = self.estimate
         if not estimate.defined:
             return "The noise leaves no records at risk, so that survival cannot be estimable."
-        value, low, high, _ = estimate.number(estimate.last_time)
+        _, value, low, high, *_ = estimate.number(estimate.last_time)
         half = (
             f"Half of the records have had the event by {plain_number(estimate.median)}. "
             if math.isfinite(estimate.median)
