@@ -368,6 +368,8 @@ def differences(statistic, make, pairs, unit):
 
 def refuses(statistic, data):
     """Whether the statistic takes no such record, whatever the others are; that is told to who runs the release."""
+    if getattr(statistic, "time", None) == "x" and (data["x"] < X[0]).any():  # no time until an event
+        return True
     return getattr(statistic, "missing", None) == "refuse" and "x" in names_of(statistic) and np.isnan(data["x"]).any()
 
 

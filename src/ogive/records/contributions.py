@@ -211,10 +211,8 @@ def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, re
 
 
 def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
-    """Refuse values outside the bounds, if these are not to be counted there."""
+    """Refuse values outside the bounds; of times to an event those below them."""
     grid = binning.grid
-    if binning.outside == "clip":
-        return
     if binning.outside == "censor":
         if bool(np.any(values < grid.low)):
             wanted = where_known(binning.column, f">= {grid.low:g}")
@@ -289,7 +287,8 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
 
 def _bounded(values: Float64, binning: Binning) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
-    refuse_outside(values, binning, COUNTED)
+    if binning.outside != "clip":
+        refuse_outside(values, binning, COUNTED)
     if binning.holds_fractions(values):
         raise DataError(
             f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
@@ -466,7 +465,8 @@ def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH, *, ad
 
     What the policies refuse is refused, with the choices there are for missing values and advice for those outside.
     """
-    refuse_outside(values, binning, advice)
+    if binning.outside != "clip":
+        refuse_outside(values, binning, advice)
     substitute = None if binning.missing in ("refuse", "drop") else binning.substitute
     place = -1 if substitute is None else int(binning.grid.bin_of(np.array(substitute)))
     result, missing = bins_of(values, binning.grid, place)

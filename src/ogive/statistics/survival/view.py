@@ -70,19 +70,9 @@ class SurvivalEstimateView(View):
             return []
         grid, ends = estimate.grid, estimate.intervals()
         places = np.searchsorted(grid.thresholds, ticks(grid, grid.low, grid.high, ROWS), side="right") - 1
-        results = []
-        for place in np.unique(places[places >= 0]):
-            time = float(grid.thresholds[place])
-            results.append(
-                TimeRow(
-                    time,
-                    float(estimate.at_risk(time)),
-                    float(estimate.probabilities[place]),
-                    float(ends.low[place]),
-                    float(ends.high[place]),
-                )
-            )
-        return results
+        known, times = np.unique(places[places >= 0]), grid.thresholds
+        columns = (times, np.asarray(estimate.at_risk(times)), estimate.probabilities, ends.low, ends.high)
+        return [TimeRow(*(float(column[place]) for column in columns)) for place in known]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -114,11 +104,11 @@ class SurvivalEstimateView(View):
 
     @property
     def _restricted_mean(self) -> str:
-        _, value, low, high, error, _ = self.estimate.restricted_mean()
-        ends = " to ".join(number(each, error) for each in (low, high))
-        return (
-            f"{number(value, error)} ({level(self.estimate)} CI {ends}) up to {plain_number(self.estimate.last_time)}"
-        )
+        mean = self.estimate.restricted_mean()
+        error = mean.standard_error or 0.0
+        ends = " to ".join(number(each, error) for each in (mean.low, mean.high))
+        last = plain_number(self.estimate.last_time)
+        return f"{number(mean.value, error)} ({level(self.estimate)} CI {ends}) up to {last}"
 
     @property
     def headings(self) -> tuple[str, ...]:
