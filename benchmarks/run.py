@@ -43,6 +43,7 @@ QUICK = (
     "pate",
     "pate_sensitivity",
     "sizing",
+    "survival",
     "streams",
 )
 """Those that have a quick form."""

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ogive.core.arrays import Float64
+from ogive.core.arrays import Float32, Float64
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.strategies import Strategy
@@ -50,6 +50,8 @@ _CLEAR = 4.0
 """Standard deviations of noise by which a number at risk must exceed 0 for the functions to be estimated beyond."""
 _FEWEST = 3.0
 """Fewest records at risk of which a function is estimable."""
+_MARGIN = 1.05
+"""By how much errors of imagined releases are enlarged, since they are drawn from estimates of the true counts."""
 
 
 class Ends(NamedTuple):
@@ -72,10 +74,14 @@ def noise_roots(strategy: Any) -> Float64:
     return result
 
 
-def _draw(strategy: Strategy, simulations: int, random: np.random.Generator) -> Float64:
+@lru_cache(maxsize=4)
+def _draw(strategy: Any, simulations: int, place: int) -> Float32:
     """Noise of the cumulative counts of one class in imagined releases, shape (simulations, N)."""
+    random = np.random.Generator(np.random.PCG64([_SEED, place]))
     parts = tuple(draw_public(level.law, (simulations, level.nodes), random) for level in strategy.levels)
-    return strategy.estimate(strategy.spread(parts), None)
+    result: Float32 = strategy.estimate(strategy.spread(parts), None).astype(np.float32)
+    result.flags.writeable = False
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,22 +281,25 @@ class Change:
         )
         random = np.random.Generator(np.random.PCG64(_SEED))
         events, at = self._multinomial
-        errors = np.zeros((simulations, len(self.by_risk)))
+        errors = np.zeros((simulations, len(self.by_risk)), dtype=np.float32)
         if strategy is not None:
-            for weights in self._by_counts():
-                errors += _draw(strategy, simulations, random) @ weights.T
-        # events of a bin are multinomial: independent ones less their share of the bin's sum
+            for place, weights in enumerate(self._by_counts()):
+                errors += _draw(cast(Hashable, strategy), simulations, place) @ weights.T.astype(np.float32)
+        # events of a bin are multinomial: independent ones, as skew as they are, less their share of the bin's sum
         total = events.sum(axis=0)
         short = (1.0 - np.sqrt(np.maximum(1.0 - total / at, 0.0))) / np.maximum(total, 1e-9)
         scale = math.sqrt(process.rows_of_one)
         pull = sum(change * count for change, count in zip(self.by_events, events, strict=True)) * short
         for change, count in zip(self.by_events, events, strict=True):
-            deviates = random.standard_normal((simulations, events.shape[1])) * np.sqrt(count)
-            errors += scale * deviates @ (change - pull).T
+            skew = scale * (1.0 - 2.0 * np.minimum(total / at, 1.0)) / np.sqrt(np.maximum(count, 1e-3)) / 6.0
+            spread = scale * np.sqrt(count / (1.0 + 2.0 * skew**2))
+            deviates = random.standard_normal((simulations, events.shape[1]), dtype=np.float32)
+            deviates += (skew * (deviates**2 - 1.0)).astype(np.float32)
+            errors += deviates @ (spread * (change - pull)).T.astype(np.float32)
         known = self.deviations > 0
         if not known.any():
             return np.zeros(simulations)
-        result: Float64 = np.abs(errors[:, known] / self.deviations[known]).max(axis=1)
+        result: Float64 = _MARGIN * np.abs(errors[:, known] / self.deviations[known]).max(axis=1)
         return result
 
 
