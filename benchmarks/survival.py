@@ -7,13 +7,13 @@ with the scale of the times such that a named share leaves first. 120 thresholds
 
 Published estimators are written here from their descriptions, at the same epsilon and for the same neighbors:
 
-    counts      Gondara and Wang 2020: Laplace noise in the numbers at risk at the start, of events and of the censored of
-                each time; numbers at risk follow by subtraction. A record changes one count, and the start.
+    counts      Gondara and Wang 2020: Laplace noise in the number at risk at the start and in the events and the
+                censored of each time; numbers at risk follow by subtraction. A record changes one count and the start.
     tree        after Bonomi, Jiang and Ohno-Machado 2020: events and censored of each time in binary hierarchies,
                 combined by least squares. Their partition of the times is not used.
-    cosine      after arXiv 2412.05164: the exact curve's discrete cosine transform, its first k coefficients with Laplace
-                noise. The curve's sensitivity is bounded by that of its L2 norm: a record changes each value by at most
-                2 / n; k is the best of 4, 8, 16, 32 known only afterwards, which favors it.
+    cosine      after arXiv 2412.05164: the exact curve's discrete cosine transform, its first k coefficients with
+                Laplace noise, where a record is assumed to change each value by at most 2 / n, which is not so where
+                few are at risk; k is the best of 4, 8, 16, 32, known only afterwards. Both favor it.
 
 All are made valid the same way: clipped and not increasing. Errors are at the thresholds at which ours is estimable.
 """

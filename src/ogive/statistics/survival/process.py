@@ -52,6 +52,8 @@ _FEWEST = 3.0
 """Fewest records at risk of which a function is estimable."""
 _MARGIN = 1.05
 """By how much errors of imagined releases are enlarged, since they are drawn from estimates of the true counts."""
+_WIDER = 1.02
+"""By how much intervals are wider than by the normal law, where their variances are computed from noisy counts."""
 
 
 class Ends(NamedTuple):
@@ -306,6 +308,11 @@ class Change:
 def probability_ends(values: Float64, change: Change, z: float) -> Ends:
     """Ends for probabilities at the estimable thresholds, of Wilson's kind, between 0 and 1."""
     process = change.process
+    noise = change.noise
+    if process.strategy is not None:
+        z *= _WIDER
+        ratio = process.risk_noise[: process.estimable] / process.at_risk[: process.estimable]
+        noise = noise * (1.0 + 8.0 * ratio**2)  # the variance of 1 / Y to second order
     inside = np.clip(values, 1e-12, 1 - 1e-12)
     most = np.full_like(values, max(process.records, 1.0) / process.rows_of_one)
     fewest = np.minimum(np.maximum(process.at_risk[: process.estimable] / process.rows_of_one, 1.0), most)
@@ -313,7 +320,7 @@ def probability_ends(values: Float64, change: Change, z: float) -> Ends:
         like = inside * (1 - inside) / change.sampling
     number = np.clip(like, fewest, most)
     q = z * z / number
-    middle, square = 2 * values + q, values**2 - z * z * change.noise
+    middle, square = 2 * values + q, values**2 - z * z * noise
     root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
     return Ends(np.clip((middle - root) / (2 * (1 + q)), 0.0, 1.0), np.clip((middle + root) / (2 * (1 + q)), 0.0, 1.0))
 
