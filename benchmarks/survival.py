@@ -244,8 +244,8 @@ def rows(quick: bool, releases: int) -> Iterator[dict[str, Any]]:
     for n, epsilon, ratio in ((500, 0.5, 1.4), (500, 1.0, 1.4), (5_000, 0.5, 1.15), (5_000, 1.0, 1.15)):
         for weights in ("log-rank",) if quick else ("log-rank", "gehan", "tarone-ware"):
             work = f"{weights}, two groups of {n:,}, epsilon {epsilon:g}"
-            size = np.mean(log_rank(n, epsilon, weights, releases)[0] < 0.05)
-            power, exact = (np.mean(each < 0.05) for each in log_rank(n, epsilon, weights, releases, ratio))
+            size = float(np.mean(log_rank(n, epsilon, weights, releases)[0] < 0.05))
+            power, exact = (float(np.mean(each < 0.05)) for each in log_rank(n, epsilon, weights, releases, ratio))
             yield row(work, "size at 5 %", "share", size, runs=releases, target=0.07, larger_is_better=False)
             yield row(
                 f"{work}, hazards {ratio:g}", "power", "share", power, runs=releases, peer="no noise", peer_value=exact

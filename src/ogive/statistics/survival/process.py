@@ -21,8 +21,8 @@ Intervals of a probability are those of Wilson's kind, with the noise beside the
     (estimate - s)^2 <= z^2 (s (1 - s) / n + v),
 
 where v is the variance of the noise and n the number of records of which a binomial share would have the same sampling
-error. Simultaneous ones take for z the quantile of the largest standardized error, found by simulation from public
-random numbers.
+error. Simultaneous ones take for z the quantile of the largest standardized error, simulated from public random
+numbers with events as skew as binomial counts. With noise both are a little wider, as variances are estimates.
 
 Source:
     Kaplan and Meier 1958; Greenwood 1926; Aalen and Johansen 1978; Cutler and Ederer 1958 for the effective number.
