@@ -44,6 +44,7 @@ QUICK = (
     "pate",
     "pate_sensitivity",
     "sizing",
+    "survival",
     "streams",
 )
 """Those that have a quick form."""
