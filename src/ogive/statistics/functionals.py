@@ -303,7 +303,7 @@ class Change:
     def share_ends(
         self, values: Float64, numbers: Float64, level: float, *, together: bool = False
     ) -> tuple[Float64, Float64]:
-        """Ends of shares of so many records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
+        """Ends of shares of these numbers of records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
         z = self.quantiles(level, together=together)
         z = np.where(z > 0, z, _normal(level))
         q = z * z * self.counts.rows_of_one / np.maximum(numbers, 1e-9)

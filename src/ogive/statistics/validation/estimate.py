@@ -81,7 +81,7 @@ class Recalibration:
         """Recalibrated probabilities of scores in [0, 1], of the same shape."""
         given = np.asarray(scores, dtype=np.float64)
         if not ((given >= 0) & (given <= 1)).all():
-            raise ParameterError("scores must be probabilities, from 0 to 1")
+            raise ParameterError("`scores` must be probabilities, from 0 to 1")
         if self.kind == "isotonic":
             result = np.interp(given, measures.midpoints(len(self.values)), self.values)
         else:
@@ -487,8 +487,8 @@ class ValidationEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """Measures with their intervals, for other programs."""
-        found = {name: self.measure(name) for name in MEASURES}
-        return {name: [each if math.isfinite(each) else None for each in value] for name, value in found.items()}
+        values = {name: self.measure(name) for name in MEASURES}
+        return {name: [each if math.isfinite(each) else None for each in value] for name, value in values.items()}
 
 
 def _uncertainty(prevalence: Value) -> Value:

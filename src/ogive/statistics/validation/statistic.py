@@ -30,7 +30,7 @@ class Validation:
         score: Column of predicted probabilities of the positive class, between 0 and 1.
         label: Column with the class of each record.
         other: Column of the probabilities of a second model on the same records; it is measured beside the first, each
-            with half of the budget. None for one model.
+            with half of the budget. By default there is one model.
         bins: Number of bins of equal width from 0 to 1; thresholds are ends of bins. 2 to 1024.
         positive: Value or values of the positive class.
         negative: Value or values of the negative class. By default 0 if the positive class is 1, else the only other
