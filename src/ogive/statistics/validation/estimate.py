@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -323,7 +324,7 @@ class ValidationEstimate(Estimate):
             if not self.defined or not self.roc.defined:
                 return unknown()
             low, high = self.roc.auc_interval(level)
-            return Value(self.roc.auc, low, high, (high - low) / (2 * confidence.NormalDist().inv_cdf((1 + level) / 2)))
+            return Value(self.roc.auc, low, high, (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
         return measures.coefficient(counts, name, level) if self.defined else unknown(*_POSSIBLE[name])
 
     def _place(self, threshold: float | None) -> float:

@@ -104,8 +104,8 @@ class Validation:
             Weighted(Fraction(1), lambda mine, score=score: self._measured(score, mine), once=True)  # type: ignore[misc]
             for score in (self.score, self.other)
         ]
-        one, other = yield from ask_together(models, terms)
-        return one if other is None else dataclasses.replace(one, other=other)
+        both: list[ValidationEstimate] = yield from ask_together(models, terms)
+        return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
 
     def _measured(self, score: str, terms: Terms) -> Generator[Query, Answer, ValidationEstimate]:
         """The curves of both classes over a score, measured and smoothed as for a ROC curve."""

@@ -84,7 +84,7 @@ class ValidationEstimateView(View):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         estimate, second = self.estimate, self.estimate.second
-        results = []
+        results: list[tuple[str, ...]] = []
         for name, title in SHOWN.items():
             value = estimate.measure(name)
             if second is None:
