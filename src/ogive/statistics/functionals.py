@@ -206,14 +206,14 @@ class ClassCounts:
                 excess = errors[:, :, -1].sum(axis=1) / classes
                 errors -= (excess[:, None] * pull_of_size(self.strategy))[:, None, :]
             errors = np.diff(errors, prepend=0.0, axis=-1)
-        errors = errors.reshape(simulations, -1)
+        drawn: Float64 = errors.reshape(simulations, -1)
         counts = self.nonnegative.ravel()
         normal = random.standard_normal((simulations, counts.size)) * np.sqrt(counts)
         normal -= normal.sum(axis=1, keepdims=True) * (counts / max(float(counts.sum()), 1e-9))
-        errors += math.sqrt(self.rows_of_one) * normal
+        drawn += math.sqrt(self.rows_of_one) * normal
         self._drawn.clear()
-        self._drawn[simulations] = errors
-        return errors
+        self._drawn[simulations] = drawn
+        return drawn
 
     @cached_property
     def _drawn(self) -> dict[int, Float64]:

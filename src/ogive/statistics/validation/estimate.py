@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ class Recalibration:
         """Recalibrated probabilities of scores in [0, 1], of the same shape."""
         given = np.asarray(scores, dtype=np.float64)
         if not ((given >= 0) & (given <= 1)).all():
-            raise ParameterError("scores must be probabilities, from 0 to 1")
+            raise ParameterError("`scores` must be probabilities, from 0 to 1")
         if self.kind == "isotonic":
             result = np.interp(given, measures.midpoints(len(self.values)), self.values)
         else:
@@ -323,7 +324,7 @@ class ValidationEstimate(Estimate):
             if not self.defined or not self.roc.defined:
                 return unknown()
             low, high = self.roc.auc_interval(level)
-            return Value(self.roc.auc, low, high, (high - low) / (2 * confidence.NormalDist().inv_cdf((1 + level) / 2)))
+            return Value(self.roc.auc, low, high, (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
         return measures.coefficient(counts, name, level) if self.defined else unknown(*_POSSIBLE[name])
 
     def _place(self, threshold: float | None) -> float:
@@ -487,8 +488,8 @@ class ValidationEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """Measures with their intervals, for other programs."""
-        found = {name: self.measure(name) for name in MEASURES}
-        return {name: [each if math.isfinite(each) else None for each in value] for name, value in found.items()}
+        values = {name: self.measure(name) for name in MEASURES}
+        return {name: [each if math.isfinite(each) else None for each in value] for name, value in values.items()}
 
 
 def _uncertainty(prevalence: Value) -> Value:

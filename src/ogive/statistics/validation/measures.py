@@ -187,7 +187,7 @@ def logistic(histograms: Float64, *, slope: bool) -> tuple[Float64, Float64, Flo
 
 def coefficient(counts: ClassCounts, name: str, level: float) -> Value:
     """The calibration slope, its intercept, or the intercept where the slope is 1, with its interval."""
-    bins = counts.raw.shape[1]
+    bins = int(counts.raw.shape[1])
     within = (-math.inf, math.inf)
     result = logistic(counts.histograms, slope=name != "calibration_in_the_large")
     if result is None:
@@ -228,7 +228,7 @@ class Groups(NamedTuple):
 
 def grouped(counts: ClassCounts, wanted: int, name: str) -> Groups | None:
     """Groups of equal width, merged with the next while noise may hide that anybody is in them; None where none is."""
-    bins = counts.raw.shape[1]
+    bins = int(counts.raw.shape[1])
     number, ends = counts.histograms.sum(axis=0), edges(bins)
     middle = midpoints(bins)
     prevalence = float(counts.histograms[1].sum()) / max(float(number.sum()), 1e-9)
@@ -307,7 +307,7 @@ def isotonic(histograms: Float64) -> Float64:
     shares = [positive / number if number > 0 else math.nan for number, positive, _ in blocks]
     known = [each for each in shares if not math.isnan(each)]
     filled = [known[0] if math.isnan(each) and known else each for each in shares]
-    return np.clip(np.repeat(filled, [int(width) for *_, width in blocks]), 0.0, 1.0)
+    return np.asarray(np.clip(np.repeat(filled, [int(width) for *_, width in blocks]), 0.0, 1.0))
 
 
 # --- Sets of labels that hold the true one
@@ -333,7 +333,7 @@ def conformal_place(counts: ClassCounts, coverage: float, level: float) -> int:
     Going down from all bins, a step is taken while so few records are left out that a share above 1 - coverage would
     have left out as few with probability at most 1 - level: noise has half of it, sampling the other half.
     """
-    bins = counts.raw.shape[1]
+    bins = int(counts.raw.shape[1])
     tail = (1 - check_level(level)) / 2
     private = counts.strategy is not None
     needed = max(SIMULATIONS, math.ceil(4 / tail)) if private else 0

@@ -30,7 +30,7 @@ class Validation:
         score: Column of predicted probabilities of the positive class, between 0 and 1.
         label: Column with the class of each record.
         other: Column of the probabilities of a second model on the same records; it is measured beside the first, each
-            with half of the budget. None for one model.
+            with half of the budget. By default there is one model.
         bins: Number of bins of equal width from 0 to 1; thresholds are ends of bins. 2 to 1024.
         positive: Value or values of the positive class.
         negative: Value or values of the negative class. By default 0 if the positive class is 1, else the only other
@@ -104,8 +104,8 @@ class Validation:
             Weighted(Fraction(1), lambda mine, score=score: self._measured(score, mine), once=True)  # type: ignore[misc]
             for score in (self.score, self.other)
         ]
-        one, other = yield from ask_together(models, terms)
-        return one if other is None else dataclasses.replace(one, other=other)
+        both: list[ValidationEstimate] = yield from ask_together(models, terms)
+        return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
 
     def _measured(self, score: str, terms: Terms) -> Generator[Query, Answer, ValidationEstimate]:
         """The curves of both classes over a score, measured and smoothed as for a ROC curve."""

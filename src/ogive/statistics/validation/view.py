@@ -84,7 +84,7 @@ class ValidationEstimateView(View):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         estimate, second = self.estimate, self.estimate.second
-        results = []
+        results: list[tuple[str, ...]] = []
         for name, title in SHOWN.items():
             value = estimate.measure(name)
             if second is None:
@@ -116,10 +116,10 @@ class ValidationEstimateView(View):
 
     @property
     def columns(self) -> dict[str, Any]:
-        found = {name: self.estimate.measure(name) for name in SHOWN}
+        values = {name: self.estimate.measure(name) for name in SHOWN}
         return {
-            "measure": list(found),
-            **{field: [getattr(each, field) for each in found.values()] for field in Value._fields},
+            "measure": list(values),
+            **{field: [getattr(each, field) for each in values.values()] for field in Value._fields},
         }
 
     # pictures
