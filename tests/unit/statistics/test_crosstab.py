@@ -15,7 +15,7 @@ from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency
 from ogive.statistics.base import describe
 from ogive.statistics.crosstab.estimate import Spread, chi_square, independence, shares, simulated
-from ogive.statistics.sums.measured import Measured
+from ogive.statistics.sums.measured import Measured, Reading
 
 PURE = ogive.PureDP(1)
 REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
@@ -272,3 +272,34 @@ def test_the_noise_is_the_same_for_both_adjacencies_but_for_its_scale():
     one, other = (released(ogive.Crosstab("ward", "died", **TWO), adjacency=each) for each in Adjacency)
     ratios = np.divide(one.noise_errors, other.noise_errors)
     assert {round(float(each), 1) for each in ratios.ravel()} in ({2.0}, {0.5})
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("privacy", [ogive.PureDP(1), ogive.ZeroConcentratedDP("0.1")], ids=["pure", "zcdp"])
+def test_readings_hold_the_counts_that_they_need_alone_and_are_those_of_the_whole_table(privacy, adjacency):
+    """A table of 2,500 cells, of which each reading looked at all, was not printed after minutes."""
+    draw = np.random.default_rng(2)
+    table = {"a": draw.integers(0, 7, 500), "b": draw.integers(0, 4, 500)}
+    asked = ogive.Crosstab("a", "b", rows=tuple(range(7)), columns=tuple(range(4)))
+    found = ogive.release(asked, trust=ogive.Central(table), privacy=privacy, adjacency=adjacency)
+    whole = found.measured
+
+    def dense(numerator, denominator=None):
+        forms = [[float(place in places) for place in range(28)] for places in (numerator, denominator or ())]
+        top, size = (whole.sum_of(*each) for each in forms)
+        return Reading(whole, top, size if denominator else whole.one, low=0, high=1 if denominator else math.inf)
+
+    for row, places in enumerate(found._places):
+        for column, place in enumerate(places):
+            others = tuple(each[column] for each in found._places)
+            for reading, held, among in (
+                (found._counts[row][column], 1, None),
+                (found._row_shares[row][column], 4, places),
+                (found._column_shares[row][column], 7, others),
+            ):
+                slow = dense((place,), among)
+                assert len(reading.measured.values) == held
+                assert reading.defined == slow.defined
+                if slow.defined:
+                    assert reading.deviation(0.3, sampling=False) == slow.deviation(0.3, sampling=False)
+                    assert reading.ratio == min(slow.ratio, whole.total or math.inf)

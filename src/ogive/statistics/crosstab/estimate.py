@@ -179,7 +179,7 @@ class CrosstabEstimate(Estimate):
     @property
     def raw(self) -> Numbers:
         """The noisy counts as they were measured, row by row, unbiased, perhaps negative and not whole."""
-        return tuple(tuple(self.measured.at(each.numerator) for each in row) for row in self._counts)
+        return tuple(tuple(each.measured.at(each.numerator) for each in row) for row in self._counts)
 
     @property
     def counts(self) -> Numbers:

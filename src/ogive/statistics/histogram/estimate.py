@@ -146,7 +146,7 @@ class HistogramEstimate(Estimate):
     @property
     def raw(self) -> tuple[float, ...]:
         """The noisy counts as they were measured, unbiased, perhaps negative and not whole."""
-        return tuple(self.measured.at(each.numerator) for each in self._counts)
+        return tuple(each.measured.at(each.numerator) for each in self._counts)
 
     @property
     def counts(self) -> tuple[float, ...]:

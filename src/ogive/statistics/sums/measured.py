@@ -7,6 +7,7 @@ far it is off at a true ratio t follows from the error of numerator - t denomina
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -543,9 +544,16 @@ def records_of(measured: Measured, places: Sequence[int]) -> LinearForm:
     return LinearForm(coefficients, math.fsum(form.constant for form in forms))
 
 
+def _alone(measured: Measured, places: Sequence[int]) -> Measured:
+    """Only the counts of some places, which cost readings of them time for each place of a table."""
+    return dataclasses.replace(measured, values=tuple(measured.values[place] for place in places))
+
+
 def count_reading(measured: Measured, places: Sequence[int]) -> Reading:
     """How many of these records are at some places: noise alone."""
     total = measured.total
+    if measured.form == "cells":
+        measured, places = _alone(measured, places), range(len(places))
 
     def reporting(count: float) -> float:
         return reported_variance(measured, [(1.0, len(places), min(1.0, count / max(1, total or 1)))])
@@ -564,6 +572,11 @@ def share_reading(
     measured: Measured, places: Sequence[int], among: Sequence[int] | None = None, *, rows_of_one: int
 ) -> Reading:
     """Which share of the records at some places, or of all records, are at some of these: noise and sampling."""
+    if among is not None and measured.form == "cells":
+        places = [among.index(place) for place in places]
+        measured, among = _alone(measured, among), range(len(among))
+    elif among is None and measured.form == "cells" and measured.total is not None:
+        measured, places = _alone(measured, places), range(len(places))
     whole = measured.records if among is None else records_of(measured, among)
     size, rest = measured.at(whole), (places_of(measured) if among is None else len(among)) - len(places)
 
