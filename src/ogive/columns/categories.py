@@ -20,8 +20,8 @@ LabelValue = bool | int | float | str
 LabelValues = tuple[LabelValue, ...]
 Place = TypeVar("Place")
 
-BLANKS = " \t\n\r\v\f"
-"""What may stand around a text without making it another one."""
+BLANKS = " \t\n\r\v\f\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What may stand around a text without making it another one: Unicode's blanks, those of no width, too."""
 TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
 """Truth values by the texts that write them."""
 
@@ -59,18 +59,27 @@ def known_values(places: Iterable[tuple[LabelValue, Place]]) -> dict[Any, Place]
 def as_declared(value: Any, declared: Collection[Any]) -> Any:
     """A value as a list of declared values, `trimmed`, has it; what it means depends on no other record.
 
-    A truth value may be declared as a text of `TRUTH`, and such a text is the truth value, where that was declared and
-    the text was not.
+    A truth value may be declared as a text of `TRUTH`, and such a text is the truth value, in each of its spellings,
+    unless several of these were declared.
     """
     if isinstance(value, str):
         value = trimmed(value)
         truth = TRUTH.get(value)
-        # numbers are found by truth values, too, and are not meant
-        if truth is not None and value not in declared and any(each is truth for each in declared):
-            return truth
+        if truth is not None and value not in declared:
+            # numbers are found by truth values, too, and are not meant
+            if any(each is truth for each in declared):
+                return truth
+            words = [word for word in spellings(value) if word in declared]
+            return words[0] if len(words) == 1 else value
     elif isinstance(value, bool | np.bool_) and value not in declared:
         return next((word for word, truth in TRUTH.items() if truth == value and word in declared), value)
     return value
+
+
+def spellings(value: str) -> list[str]:
+    """The texts that mean what a text means: those of its truth value where it writes one, else itself, trimmed."""
+    value = trimmed(value)
+    return [word for word, truth in TRUTH.items() if truth is TRUTH.get(value)] or [value]
 
 
 def as_text(value: Any) -> str:

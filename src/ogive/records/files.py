@@ -38,6 +38,7 @@ from ogive.records.cells import (
     is_word,
     judge,
     said,
+    unpadded,
     value,
     wrong,
 )
@@ -459,20 +460,30 @@ class CsvSource(Source):
         return stream(table.project(", ".join(named)), [self._name(column) for column in columns])
 
     def _mark_late(self, typed: Sequence[str], problem: Exception) -> bool:
-        """Whether words for missing values after the first rows are why columns could not be read; marks those."""
+        """Whether blanks, or words for missing values after the first rows, are why columns could not be read."""
         if NOT_OF_ITS_KIND not in str(problem):
             return False
         table = self._table()
         unmarked = [column for column in typed if column not in self._marked and self._kinds[column] is not TEXT]
-        late = [column for column in unmarked if self._has_word(table, column)]
+        cells = {column: engine.name(self._name(column)) for column in unmarked}
+        values = {column: f"{self._kinds[column].cast(cell)} IS NOT NULL" for column, cell in cells.items()}
+        padded = {
+            column for column, cell in cells.items() if _some(table, f"{values[column]} AND {unpadded(cell)} <> {cell}")
+        }
+        late = [
+            column
+            for column, cell in cells.items()
+            if _some(table, f"{cell} IS NOT NULL AND NOT ({values[column]}) AND {is_word(cell, self._words)}")
+        ]
+        self._marked |= padded
         for column in late:
             self._mark(column, table)
-        return bool(late)
+        return bool(padded or late)
 
-    def _has_word(self, table: Any, column: str) -> bool:
-        cell = engine.name(self._name(column))
-        no_value = f"{cell} IS NOT NULL AND {self._kinds[column].cast(cell)} IS NULL"
-        return table.filter(f"{no_value} AND {is_word(cell, self._words)}").limit(1).fetchone() is not None
+
+def _some(table: Any, condition: str) -> bool:
+    """Whether a condition holds for some row."""
+    return table.filter(condition).limit(1).fetchone() is not None
 
 
 def _check_gzip(path: Path) -> None:

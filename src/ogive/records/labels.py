@@ -78,14 +78,16 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         lists = {"the values to count": declared.values}
     if isinstance(declared, Membership):
         lists = {"the values to count": declared.values or (), "the values not to count": declared.others or ()}
-        one = {"text": "'yes'", "numbers": "1"}.get(kind, "True")
+        truth = any(isinstance(value, bool) for value in declared_values(declared))
+        one = {"text": "'true'" if truth else "'yes'", "numbers": "1"}.get(kind, "True")
         example = f", for example `positive={one}`"
     for values, named in lists.items():
         texts = [isinstance(value, str) for value in named]
         holds = _as_numbers(kind, named)
         if not isinstance(declared, Categories) and holds == "text" and named and not any(texts):
             raise DataError(
-                f"column {quoted(declared.column)} holds text, but {values} are numbers; write them as texts{example}"
+                f"column {quoted(declared.column)} holds text, but {values} are {_named_kind(named)}; write them as "
+                f"texts{example}"
             )
         if holds != "text" and named and all(texts):
             values = f"its {plural}" if isinstance(declared, Listed) else values
@@ -93,6 +95,10 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
                 f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
                 parameter=plural,
             )
+
+
+def _named_kind(values: tuple[LabelValue, ...]) -> str:
+    return "truth values" if all(isinstance(value, bool) for value in values) else "numbers"
 
 
 def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:

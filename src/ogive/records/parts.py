@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ogive.columns import LabelValue
-from ogive.columns.categories import BLANKS, trimmed
+from ogive.columns.categories import BLANKS, spellings
 from ogive.columns.grids import MAX_WHOLE
 from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.core.arrays import Bool, UInt16, UInt64
@@ -184,11 +184,11 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
 
 
 def _equal_texts(array: Any, value: str) -> Bool:
-    """Which texts are a value; blanks around either do not matter."""
+    """Which texts are a value; blanks around either do not matter, nor how a truth value is spelled."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     texts = array.cast(pa.large_string())
-    result = pc.equal(pc.utf8_trim(texts, BLANKS), pa.scalar(trimmed(value), texts.type))
+    result = pc.is_in(pc.utf8_trim(texts, BLANKS), value_set=pa.array(spellings(value), texts.type))
     return np.asarray(pc.fill_null(result, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 

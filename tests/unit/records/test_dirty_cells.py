@@ -233,19 +233,72 @@ def test_blanks_make_no_other_person_and_words_for_missing_values_none(source, r
         assert session.spent == PureDP("0.5")
 
 
-@pytest.mark.parametrize("source", ["dictionary", "csv", "duckdb"])
-def test_a_space_that_does_not_break_is_part_of_a_text_everywhere(source, records):
-    """Files and engines know the same blanks; the number of persons, which is public, depends on no other notion."""
+SPACES = "\u0085\u00a0\u1680\u2007\u200b\u2028\u202f\u3000\ufeff"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_blanks_of_unicode_around_a_text_are_blanks_everywhere(source, records):
+    """The number of persons, which is public, depends on no other notion."""
+    around = [*SPACES, f"{SPACES} \v\f"]
     table = {
-        "age": np.array([30.0, 40.0, 50.0]),
-        "who": ["\u00a0NA", "a", "b\u00a0"],
-        "died": ["\u00a0yes", "yes", "no"],
+        "age": np.full(4 * len(around), 30.0),
+        "who": [text for each in around for text in (f"{each}fiv", f"fiv{each}", f"{each}a b{each}", "a b")],
+        "died": [text for each in around for text in (f"{each}vif{each}", "vif", f"v{each}if", f"{each}NA")],
+        "ward": ["A", "B"] * 2 * len(around),
     }
-    made = SOURCES[source](pa.table(table) if source != "dictionary" else table, records.folder, f"space_{source}")
-    assert Records.of(made).bounded("who").count() == 3
-    assert release(HISTOGRAM, trust=Clear(made, person="who")).total == 3
-    assert release(Count("died", among="yes"), trust=Clear(made)).value == 1
-    assert release(Subset(HISTOGRAM, "died == 'yes'"), trust=Clear(made)).raw[-1] == 1
+    made = SOURCES[source](table, records.folder, f"space_{source.replace(' ', '_')}")
+    assert Records.of(made).bounded("who").count() == 2
+    assert release(HISTOGRAM, trust=Clear(made, person="who")).total == 2
+    trust = Clear(made, na_values="NA")
+    for asked in ("vif", "\u3000vif\u00a0"):
+        assert release(Count("died", among=asked, missing="no"), trust=trust).value == 2 * len(around)
+        assert release(Subset(HISTOGRAM, f"died == '{asked}'"), trust=trust).raw[-1] == 2 * len(around)
+    assert release(Subset(HISTOGRAM, "died is missing"), trust=trust).raw[-1] == len(around)
+
+
+@pytest.mark.parametrize("source", ["dictionary", "pandas", "polars", "arrow", "csv", "parquet"])
+@pytest.mark.parametrize("blanks", ["{} ", " {}", "\u00a0{}\u3000"])
+def test_blanks_around_numbers_and_dates_in_text_do_not_matter(source, blanks, records):
+    days = ["2024-03-01", "2024-03-05", "NA"]
+    table = {
+        name: [blanks.format(cell) if row % 3 else cell for row, cell in enumerate(cells * 8_000)]
+        for name, cells in {
+            "day": days,
+            "time": ["2024-03-01T08:00:00", "2024-03-05 00:30:00+00:00", "."],
+            "x": ["5", "-1e1", "?"],
+        }.items()
+    } | {"died": ["yes"] * 24_000, "ward": ["A"] * 24_000}
+    made = SOURCES[source](table, records.folder, f"padded_{source}_{len(blanks)}_{ord(blanks[0])}")
+    options = {"trust": Clear(made), "adjacency": Adjacency.ADD_OR_REMOVE}
+    for name in ("day", "time"):
+        asked = Ecdf(name, bounds=("2024-03-01", "2024-03-04"), missing="drop")
+        assert release(asked, **options).raw[[0, -2, -1]].tolist() == [8_000, 8_000, 16_000]
+    assert release(Ecdf("x", bounds=(-10, 10), bins=2, missing="drop"), **options).raw.tolist() == [8_000, 16_000]
+
+
+HUGE = {"texts": ["5", "1e400", "-1e400"], "floats": [5.0, np.inf, -np.inf]}
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [(source, name) for source in ("dictionary", "csv", "parquet") for name in HUGE] + [("duckdb", "floats")],
+)
+def test_numbers_too_large_for_a_float_are_outside_like_any_other(source, name, records):
+    cells = HUGE[name]
+    table = {"x": cells, "died": ["yes", "no", "no"], "ward": ["A"] * 3}
+    made = SOURCES[source](table, records.folder, f"huge_{source}_{name}")
+    assert release(Ecdf("x", bounds=(0, 10), bins=2), trust=Clear(made)).raw.tolist() == [2, 3]
+    asked = Roc("x", "died", (0, 10), bins=16, **CLASSES)
+    with pytest.raises(DataError, match="has values outside 0 to 10"):
+        release(asked, trust=Clear(made))
+
+
+@pytest.mark.parametrize("source", ["dictionary", "csv"])
+def test_blanks_hide_no_offset(source, records):
+    table = {"time": ["2024-03-01T08:00:00+02:00 ", "2024-03-05T08:00:00+02:00 "], "y": [1, 2]}
+    made = SOURCES[source](table, records.folder, f"offset_{source}")
+    with pytest.raises(DataError, match="holds times with an offset from UTC"):
+        release(Ecdf("time", bounds=("2024-03-01", "2024-03-04")), trust=Clear(made))
 
 
 def test_simulated_parties_leave_out_whoever_is_missing():

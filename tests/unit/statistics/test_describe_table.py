@@ -708,6 +708,27 @@ def test_a_group_without_records_has_no_median_and_no_interval_leaves_the_bounds
     assert all(0 <= each <= 1 for each in found.of("x", "b")["quantiles"].numbers)
 
 
+def test_quartiles_that_are_noise_alone_are_not_shown():
+    """Noise leaves some records to a group without any, and quartiles that lie anywhere."""
+    table = {"x": np.arange(600) / 600, "g": ["a"] * 600}
+    asked = Describe(("x",), bounds={"x": (0, 1)}, by="g", groups=("a", "b"))
+    shown = 0
+    for seed in range(40):
+        found = release(asked, trust=Central(table), privacy=PureDP(2), source=KeyedSource.from_seed(seed))
+        noisy = found.of("x", "b")
+        [line] = [line for line in str(found).splitlines() if "median [Q1, Q3]" in line]
+        assert "[" in line.split("]", 1)[1]
+        if noisy["mean"].defined and noisy["quantiles"].curve.defined:
+            shown += 1
+            assert (noisy["quantiles"].low[1], noisy["quantiles"].high[1]) == (0, 1)
+            assert line.split()[-1] == "-", line
+    assert shown >= 5
+    # the control: exact quartiles of few records are shown, whatever the interval for the population is
+    few = {"x": [0.25, 0.5], "g": ["a", "b"]}
+    [line] = [each for each in str(release(asked, trust=Clear(few))).splitlines() if "median [Q1, Q3]" in each]
+    assert not line.endswith("-")
+
+
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD])
 @pytest.mark.parametrize(

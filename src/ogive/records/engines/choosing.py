@@ -17,12 +17,12 @@ import ibis
 import pyarrow as pa
 
 from ogive.columns import LabelValue
-from ogive.columns.categories import trimmed
+from ogive.columns.categories import spellings
 from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.errors import DataError, quoted
 from ogive.records.bounding import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
 from ogive.records.cells import as_truth, compared_number, kind_of, named_numbers, type_words
-from ogive.records.engines.values import as_text, double, function, number, utf8, whole
+from ogive.records.engines.values import as_text, double, function, number, stripped, utf8, whole
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.persons import missing_person
 from ogive.strategies.composed import PERSON_UNITS
@@ -78,7 +78,7 @@ def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
         results = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
         return {"person_name": results, "person_fault": _fault(number.isnull(), ~clear)}
     text = column.cast("string") if pa.types.is_decimal(kind) else as_text(column, engine)
-    text = text.strip()
+    text = stripped(text, engine)
     missing = text.isnull() | text.lower().isin(sorted(USUAL.folded))
     return {
         "person_name": ibis.cases((missing, ibis.null("string")), else_=canonical(text)),
@@ -294,7 +294,8 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     if unit is None:
         # bytes, since a column may take capitals for small letters
         text = as_text(without_named(column, kind, words, engine), engine)
-        same = utf8(text.strip(), engine) == utf8(ibis.literal(trimmed(str(value))), engine)
+        words = [utf8(ibis.literal(word), engine) for word in spellings(str(value))]
+        same = functools.reduce(operator.or_, (utf8(stripped(text, engine), engine) == word for word in words))
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors
@@ -320,7 +321,7 @@ def without_named(column: Any, kind: Any, words: MissingWords, engine: str | Non
         if type_words(kind) != "text":
             return column
         column = as_text(column, engine)
-        folded = column.strip().lower()
+        folded = stripped(column, engine).lower()
         plain = folded.re_search(r"^-?[0-9]+[.]0+$").ifelse(folded.re_replace(r"[.]0+$", ""), folded)  # 9.0 is 9
         named = plain.isin(sorted(words.texts))
     elif pa.types.is_integer(kind):

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ogive.columns import Binning
+from ogive.columns.categories import BLANKS
 from ogive.columns.grids import MAX_WHOLE, MICROSECONDS_PER_DAY, Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
@@ -31,6 +32,14 @@ def as_text(column: Any, engine: str | None) -> Any:
     """A column of labels as text; on PostgreSQL some types, such as enumerations, are texts that few functions take."""
     text = column.cast("string")
     return text + "" if engine == "postgres" else text
+
+
+def stripped(text: Any, engine: str | None) -> Any:
+    """A text without the blanks around it."""
+    blanks = BLANKS
+    if engine in ("postgres", "pyspark"):  # a database may have no such letters, and a literal of Spark no controls
+        blanks = "".join(f"\\u{ord(each):04x}" for each in BLANKS)
+    return text.re_replace(f"^[{blanks}]+|[{blanks}]+$", "")
 
 
 def utf8(text: Any, engine: str) -> Any:

@@ -480,7 +480,11 @@ def interval_cell(estimate: MeanEstimate) -> str:
 
 def median_cell(estimate: QuantileEstimates) -> str:
     """Median and quartiles."""
-    if estimate.curve is not None and not estimate.curve.defined:
+    curve, grid = estimate.curve, estimate.grid
+    noisy = curve is not None and curve.strategy is not None
+    # where the interval is all bins, the noise alone was read off; the first ends at the lower bound
+    anywhere = estimate.low[1] < grid.thresholds[1] and estimate.high[1] >= grid.thresholds[-1]
+    if (curve is not None and not curve.defined) or (noisy and anywhere):
         return NOTHING
     widest = max(high - low for low, high in zip(estimate.low, estimate.high, strict=True))
     low, middle, high = (at_threshold(estimate.grid, each, widest) for each in estimate.numbers)
