@@ -103,7 +103,7 @@ def survival(smoothed: Process, size: int) -> Float64:
 
 
 def coverage(
-    n: int, censored: float, epsilon: float, releases: int, factor: float = 1.0, seed: int = 0
+    n: int, censored: float, epsilon: float, releases: int, factor: float = 1.0, seed: int = 1
 ) -> dict[str, float]:
     """Shares inside intervals and whole bands, and errors, where noise is `factor` times as large as stated."""
     strategy, (truth, shares) = strategy_for(BINS, epsilon), population(BINS, censored)

@@ -51,10 +51,8 @@ _CLEAR = 4.0
 """Standard deviations of noise by which a number at risk must exceed 0 for the functions to be estimated beyond."""
 _FEWEST = 3.0
 """Fewest records at risk of which a function is estimable."""
-_MARGIN = 1.05
-"""By how much errors of imagined releases are enlarged, since they are drawn from estimates of the true counts."""
-_WIDER = 1.02
-"""By how much intervals are wider than by the normal law, where their variances are computed from noisy counts."""
+_MARGIN, _WIDER = 1.05, 1.02
+"""By how much bands, and noisy intervals, are wider than the normal law asks: variances are estimates."""
 
 
 class Ends(NamedTuple):
