@@ -723,6 +723,9 @@ def test_quartiles_that_are_noise_alone_are_not_shown():
             assert (noisy["quantiles"].low[1], noisy["quantiles"].high[1]) == (0, 1)
             assert line.split()[-1] == "-", line
     assert shown >= 5
+    assert found.of("x")["quantiles"].low[0] >= 0
+    small = release(asked, trust=Central({"x": np.arange(12) / 12, "g": ["a"] * 12}), privacy=PureDP(1))
+    assert set(small.of("x")["quantiles"].low) == {0}  # the first bin lies below the bounds
     # the control: exact quartiles of few records are shown, whatever the interval for the population is
     few = {"x": [0.25, 0.5], "g": ["a", "b"]}
     [line] = [each for each in str(release(asked, trust=Clear(few))).splitlines() if "median [Q1, Q3]" in each]

@@ -55,7 +55,8 @@ def added_up(each: Sequence[Any], provenance: Provenance | None) -> Estimate:
         return dataclasses.replace(first, measured=measured, provenance=provenance)
     assert isinstance(first, QuantileEstimates), "numbers, categories and quantiles are described"
     curve = _curve([one.curve for one in each])
-    return _quantiles(first, dataclasses.replace(curve, provenance=provenance), provenance)
+    lowest = min(number for one in each for number in one.low)
+    return _quantiles(first, dataclasses.replace(curve, provenance=provenance), provenance, lowest)
 
 
 def _sum(each: Sequence[Measured], everyone: int | None) -> Measured:
@@ -83,14 +84,19 @@ def _curve(each: Sequence[Curve]) -> Curve:
     )
 
 
-def _quantiles(first: QuantileEstimates, curve: Curve, provenance: Provenance | None) -> QuantileEstimates:
+def _quantiles(
+    first: QuantileEstimates, curve: Curve, provenance: Provenance | None, lowest: float
+) -> QuantileEstimates:
+    """Quartiles of a curve whose first bin ends at the lower bound; `lowest` is that of the groups' ends."""
     wanted = np.array(first.probabilities)
     number = curve.grid.number
     low, high = curve_bins.quantile_interval(wanted, curve.band(first.confidence_level))
+    first_end, second_end = curve.grid.thresholds[:2]
+    floor = lowest if lowest < second_end else first_end  # the lower bound, without rounding where a group has it
     return dataclasses.replace(
         first,
         numbers=tuple(number(value) for value in curve.quantile(wanted)),
-        low=tuple(number(value) for value in low),
+        low=tuple(max(number(value), float(floor)) for value in low),
         high=tuple(number(value) for value in high),
         curve=curve,
         provenance=provenance,
