@@ -1,10 +1,10 @@
 from .composition import as_gaussian as as_gaussian
-from .composition import at_least as at_least
 from .composition import compose as compose
 from .composition import fits as fits
 from .composition import mismatch as mismatch
 from .composition import remaining as remaining
 from .losses import as_concentrated as as_concentrated
+from .losses import at_least as at_least
 from .losses import covers as covers
 from .losses import delta_of as delta_of
 from .losses import delta_of_gaussian as delta_of_gaussian

@@ -10,21 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ogive.accounting.losses import (
-    TINIEST,
-    best_epsilon,
-    covers,
-    delta_of,
-    delta_of_gaussian,
-    distance_delta,
-    epsilon_of,
-    epsilon_of_gaussian,
-    gaussian_mu,
-    halved,
-    pure_mu_squared,
-    rounded_down,
-    rounded_up,
-)
+from ogive.accounting import losses
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, Charge, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
@@ -172,7 +158,7 @@ def shares(limit: ApproxDP, first: Charge) -> Shares:
                 return Shares(reserved, delta - reserved)
             return Shares(reserved, half, half, first.epsilon, most)
         case GaussianDP():
-            needed = delta_of_gaussian(first, limit.epsilon)
+            needed = losses.delta_of_gaussian(first, limit.epsilon)
             if needed > delta:
                 return Shares(Fraction(0), delta)
             # what needs more than half of delta alone gets all of it
@@ -182,16 +168,16 @@ def shares(limit: ApproxDP, first: Charge) -> Shares:
 def _gaussian_shares(limit: ApproxDP, first: GaussianDP, part: Fraction) -> Shares:
     """Divide a part of delta so that the first charge fits into it if it can; the rest is for zCDP."""
     # where the first charge takes least, or further up as long as distances take little
-    epsilon = max(best_epsilon(first, limit.epsilon), _epsilon_for_distance(limit.epsilon, first.distance, part))
-    rest = part - Fraction(delta_of_gaussian(GaussianDP(first.mu_squared), epsilon))
-    distances = min(max(part * _DISTANCE, 2 * distance_delta(first.distance, epsilon)), rest)
+    epsilon = max(losses.best_epsilon(first, limit.epsilon), _epsilon_for_distance(limit.epsilon, first.distance, part))
+    rest = part - Fraction(losses.delta_of_gaussian(GaussianDP(first.mu_squared), epsilon))
+    distances = min(max(part * _DISTANCE, 2 * losses.distance_delta(first.distance, epsilon)), rest)
     distances = max(distances, Fraction(0))
     return Shares(Fraction(0), limit.delta - part, gaussian=part - distances, distances=distances, epsilon=epsilon)
 
 
 def _epsilon_for_distance(epsilon: Fraction, distance: Fraction, part: Fraction) -> Fraction:
     """An epsilon up to the limit's at which twice the distance takes no more than a quarter of a part of delta."""
-    if 2 * distance_delta(distance, epsilon) * 4 <= part:
+    if 2 * losses.distance_delta(distance, epsilon) * 4 <= part:
         return epsilon
     return min(epsilon, Fraction(max(math.log(float(part / (8 * distance))) - 1e-6, 0.0)))
 
@@ -200,7 +186,7 @@ def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bo
     """Whether counting repeats is no better than adding up, in epsilon or in zCDP."""
     if count * step <= epsilon:
         return True
-    return delta_of(ZeroConcentratedDP(count * step**2 / 2), epsilon) <= delta
+    return losses.delta_of(ZeroConcentratedDP(count * step**2 / 2), epsilon) <= delta
 
 
 def mismatch(limit: Privacy, charge: Charge) -> str | None:
@@ -254,15 +240,15 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) ->
     if divided.gaussian and _fits_gaussian(charges, divided):
         return True
     total = ZeroConcentratedDP(sum_rho(charges))
-    return divided.concentrated > 0 and delta_of(total, limit.epsilon) <= divided.concentrated
+    return divided.concentrated > 0 and losses.delta_of(total, limit.epsilon) <= divided.concentrated
 
 
 def _fits_gaussian(charges: Sequence[Charge], divided: Shares) -> bool:
     within = {id(charge): _within_gaussian(charge) for charge, _ in _counted(charges)}
     total = as_gaussian([within[id(charge)] for charge in charges])
-    if total is None or distance_delta(total.distance, divided.epsilon) > divided.distances:
+    if total is None or losses.distance_delta(total.distance, divided.epsilon) > divided.distances:
         return False
-    return delta_of_gaussian(GaussianDP(total.mu_squared), divided.epsilon) <= divided.gaussian
+    return losses.delta_of_gaussian(GaussianDP(total.mu_squared), divided.epsilon) <= divided.gaussian
 
 
 def _within_gaussian(charge: Charge) -> Charge:
@@ -270,7 +256,7 @@ def _within_gaussian(charge: Charge) -> Charge:
     if not isinstance(charge, ApproxDP):
         return charge
     # more than delta / (1 + e^epsilon), as 1 + e^epsilon is at least 2 + epsilon
-    return GaussianDP(pure_mu_squared(charge.epsilon), charge.delta / (2 + charge.epsilon))
+    return GaussianDP(losses.pure_mu_squared(charge.epsilon), charge.delta / (2 + charge.epsilon))
 
 
 def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
@@ -282,7 +268,7 @@ def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
                 mu_squared += charge.mu_squared * times
                 distance += charge.distance * times
             case PureDP():
-                mu_squared += pure_mu_squared(charge.epsilon) * times
+                mu_squared += losses.pure_mu_squared(charge.epsilon) * times
             case _:
                 return None
     return GaussianDP(mu_squared, distance) if distance < 1 else None
@@ -324,19 +310,19 @@ def _remaining_approx(limit: ApproxDP, charges: tuple[Charge, ...], first: Charg
         return mu_squared > 0 and fits(limit, [*charges, GaussianDP(mu_squared, distance)], first=first)
 
     divided = shares(limit, first if first is not None else charges[0])
-    distance = limit.delta * _DISTANCE_LEFT / distance_delta(Fraction(1), divided.epsilon or limit.epsilon)
+    distance = limit.delta * _DISTANCE_LEFT / losses.distance_delta(Fraction(1), divided.epsilon or limit.epsilon)
     least = limit.epsilon * _NOTHING
     plain = limit.epsilon - sum_epsilon(charges)
     pure = max(plain if pure_fits(plain) else Fraction(0), _largest(pure_fits, limit.epsilon))
     rho = _largest(concentrated_fits, limit.epsilon + limit.epsilon**2)
     if rho > 0:
-        mu_squared = _largest(gaussian_fits, Fraction(gaussian_mu(limit.epsilon, limit.delta)) ** 2)
+        mu_squared = _largest(gaussian_fits, Fraction(losses.gaussian_mu(limit.epsilon, limit.delta)) ** 2)
         if mu_squared > 0:
             noisy = min(
-                epsilon_of(ZeroConcentratedDP(rho), limit.delta),
-                epsilon_of_gaussian(GaussianDP(mu_squared), limit.delta),
+                losses.epsilon_of(ZeroConcentratedDP(rho), limit.delta),
+                losses.epsilon_of_gaussian(GaussianDP(mu_squared), limit.delta),
             )
-            shown = rounded_down(min(pure, noisy * (1 - _SHOWN_ROOM)))
+            shown = losses.rounded_down(min(pure, noisy * (1 - _SHOWN_ROOM)))
             if shown > least:
                 return ApproxDP(shown, limit.delta)
     return PureDP(pure) if pure > least else None
@@ -346,7 +332,7 @@ def _largest(accepts: Callable[[Fraction], bool], high: Fraction) -> Fraction:
     """The largest number up to `high` that is accepted, to 40 bits, rounded down; 0 if none is."""
     if accepts(high):
         return high
-    return rounded_down(halved(accepts, Fraction(0), high, 40)[0])
+    return losses.rounded_down(losses.halved(accepts, Fraction(0), high, 40)[0])
 
 
 def sum_epsilon(charges: Sequence[Charge]) -> Fraction:
@@ -416,7 +402,7 @@ def compose(charges: Sequence[Charge], *, delta: Fraction | None = None) -> Priv
         if own == 0:
             return ZeroConcentratedDP(sum_rho(charges))
         delta = min(2 * own, (1 + own) / 2) if _noisy(charges) else own
-    epsilons = [rounded_up(epsilon) for epsilon in _conversions(charges, delta) if epsilon is not None]
+    epsilons = [losses.rounded_up(epsilon) for epsilon in _conversions(charges, delta) if epsilon is not None]
     if sum_delta(charges) <= delta and not _noisy(charges):
         epsilons.append(sum_epsilon(charges))
     if not epsilons:
@@ -436,9 +422,9 @@ def _conversions(charges: Sequence[Charge], delta: Fraction) -> list[Fraction | 
     results: list[Fraction | None] = []
     if not noisy and rest >= 0:
         results.append(composed_epsilon(others, delta))
-    if rest > TINIEST:
+    if rest > losses.TINIEST:
         results.append(_converted(charges, rest))
-    if noisy and others and rest > TINIEST:
+    if noisy and others and rest > losses.TINIEST:
         results.append(sum_epsilon(others) + _converted(noisy, rest))
         for split in _SPLITS:
             beside = composed_epsilon(others, delta - rest * split)
@@ -449,26 +435,11 @@ def _conversions(charges: Sequence[Charge], delta: Fraction) -> list[Fraction | 
 
 def _converted(charges: Sequence[Charge], delta: Fraction) -> Fraction:
     """The smaller of two epsilons: of all charges in zCDP, or as one Gaussian where they can be taken as one."""
-    epsilon = epsilon_of(ZeroConcentratedDP(sum_rho(charges)), delta)
+    epsilon = losses.epsilon_of(ZeroConcentratedDP(sum_rho(charges)), delta)
     gaussian = as_gaussian(charges) if any(isinstance(charge, GaussianDP) for charge in charges) else None
     if gaussian is None:
         return epsilon
     try:
-        return min(epsilon, epsilon_of_gaussian(gaussian, delta))
+        return min(epsilon, losses.epsilon_of_gaussian(gaussian, delta))
     except ParameterError:  # the distances use up delta
         return epsilon
-
-
-def at_least(charge: Charge, other: Charge) -> bool:
-    """Whether one charge is at least another: whatever keeps `other` keeps `charge`."""
-    if isinstance(other, ApproxDP):
-        return isinstance(charge, ApproxDP) and other.epsilon <= charge.epsilon and other.delta <= charge.delta
-    if not isinstance(charge, GaussianDP):
-        return covers(charge, other)
-    match other:
-        case GaussianDP():
-            return other.mu_squared <= charge.mu_squared and other.distance <= charge.distance
-        case PureDP():
-            return max(other.epsilon**2, pure_mu_squared(other.epsilon)) <= charge.mu_squared
-        case ZeroConcentratedDP():
-            return False

@@ -22,7 +22,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.privacy import ApproxDP, GaussianDP, Loss, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, Charge, GaussianDP, Loss, Privacy, PureDP, ZeroConcentratedDP
 
 # --- Numbers that are rounded to a stated side, and searched for
 
@@ -440,6 +440,21 @@ def covers(granted: Privacy, loss: Loss) -> bool:
             # which the integers keep exactly, while their distance from Gaussian noise takes too much delta
             return delta_of(loss.concentrated, granted.epsilon) <= granted.delta
     raise AssertionError("unreachable: privacy types are closed")
+
+
+def at_least(charge: Charge, other: Charge) -> bool:
+    """Whether one charge is at least another: whatever keeps `other` keeps `charge`."""
+    if isinstance(other, ApproxDP):
+        return isinstance(charge, ApproxDP) and other.epsilon <= charge.epsilon and other.delta <= charge.delta
+    if not isinstance(charge, GaussianDP):
+        return covers(charge, other)
+    match other:
+        case GaussianDP():
+            return other.mu_squared <= charge.mu_squared and other.distance <= charge.distance
+        case PureDP():
+            return max(other.epsilon**2, pure_mu_squared(other.epsilon)) <= charge.mu_squared
+        case ZeroConcentratedDP():
+            return False
 
 
 # --- Losses of several measurements, of either of two, and of several records

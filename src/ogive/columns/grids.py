@@ -22,16 +22,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ogive.columns.categories import (
-    MAX_SYMBOLS,
-    Categories,
-    Label,
-    Listed,
-    Membership,
-    OpenCategories,
-    is_value,
-    text_field,
-)
+from ogive.columns import categories
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import among, any_whole
 from ogive.errors import ParameterError, plain, quoted
@@ -486,7 +477,7 @@ class Binning:
         try:
             value = self.grid.value(self.missing, "missing")
         except ParameterError:
-            if not isinstance(self.missing, str) or is_value(self.missing):
+            if not isinstance(self.missing, str) or categories.is_value(self.missing):
                 raise
             raise ParameterError(
                 "`missing` must be refuse, low, high, drop, or a public value that replaces them, got "
@@ -556,24 +547,26 @@ class Binning:
             ParameterError: a field is missing or out of range.
         """
         grid = Grid.from_dict(data.get("grid") or {})
-        fractions = text_field(data, "fractions") if "fractions" in data else "up"
+        fractions = categories.text_field(data, "fractions") if "fractions" in data else "up"
         missing = data.get("missing")
         if isinstance(missing, bool) or not isinstance(missing, str | int | float):
             raise ParameterError(f"a column's field 'missing' must be text or a number, got {quoted(missing)}")
-        return Binning(text_field(data, "column"), grid, missing, text_field(data, "outside"), fractions)
+        return Binning(
+            categories.text_field(data, "column"), grid, missing, categories.text_field(data, "outside"), fractions
+        )
 
 
-Column = Binning | Categories | Label | Listed | Membership
+Column = Binning | categories.Categories | categories.Label | categories.Listed | categories.Membership
 """A column whose values are declared."""
-ReadColumn = Column | OpenCategories
+ReadColumn = Column | categories.OpenCategories
 """A column of which an aggregate reads the values."""
 
 
 def may_drop(column: ReadColumn) -> bool:
     """Whether records with a missing value, or one that is not declared, are not counted."""
-    if isinstance(column, Listed):
+    if isinstance(column, categories.Listed):
         return "drop" in (column.other, column.missing)
-    return isinstance(column, Binning | Membership | OpenCategories) and column.missing == "drop"
+    return isinstance(column, Binning | categories.Membership | categories.OpenCategories) and column.missing == "drop"
 
 
 # --- Several columns side by side, and what the columns of a table hold
@@ -647,7 +640,7 @@ class Domain:
         """Symbols of all columns together, k."""
         return math.prod(self.sizes)
 
-    def check_size(self, most: int = MAX_SYMBOLS) -> int:
+    def check_size(self, most: int = categories.MAX_SYMBOLS) -> int:
         """The number of symbols, if it is not too large to be held in an array.
 
         Raises:
@@ -679,7 +672,10 @@ class Domain:
         columns = data.get("columns") if isinstance(data, dict) else None
         if not isinstance(columns, list) or not all(isinstance(each, dict) for each in columns):
             raise ParameterError("a domain must be an object with a list of columns")
-        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label, Listed, Membership)}
+        kinds: dict[Any, Any] = {
+            column.kind: column
+            for column in (Binning, categories.Categories, categories.Label, categories.Listed, categories.Membership)
+        }
         unknown = [each for each in columns if str(each.get("type")) not in kinds]
         if unknown:
             raise ParameterError(

@@ -194,10 +194,7 @@ def message_bytes(circuit: Circuit, instances: int = 1, *, extended: bool = True
 
 def instances_at_once(circuit: Circuit) -> int:
     """How many instances make a session: all that may, fewer where messages would be long."""
-    each = max(
-        LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands,
-        LABEL_BYTES * circuit.evaluator_bits,
-    )
+    each = max(LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands, LABEL_BYTES * circuit.evaluator_bits)
     return max(1, min(MOST_INSTANCES, _SESSION_BYTES // each))
 
 

@@ -11,9 +11,7 @@ from nacl import bindings
 from nacl.exceptions import CryptoError
 
 from ogive.core.arrays import Bool, UInt64
-from ogive.crypto.domains import SEED_BYTES, HashDomain, Random, digest, number, words
-from ogive.crypto.garbling import LABEL_BYTES
-from ogive.crypto.wire import Reader
+from ogive.crypto import domains, garbling, wire
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 
 # --- The subgroup of prime order of the curve edwards25519
@@ -38,7 +36,7 @@ _OUTSIDE = (
 )
 
 
-def random_scalar(random: Random = secrets.token_bytes) -> bytes:
+def random_scalar(random: domains.Random = secrets.token_bytes) -> bytes:
     """A uniform scalar, not zero."""
     while True:
         # 64 bytes make the remainder uniform but for 2^-250
@@ -87,9 +85,9 @@ def minus(first: bytes, second: bytes) -> bytes:
     return _not_identity(bindings.crypto_core_ed25519_sub(first, second))
 
 
-def hashed(label: HashDomain, *fields: bytes) -> bytes:
+def hashed(label: domains.HashDomain, *fields: bytes) -> bytes:
     """A point that depends on fields as a random one would, so that nobody knows which multiple of another it is."""
-    uniform = digest(label, *fields, length=64)
+    uniform = domains.digest(label, *fields, length=64)
     # one image reaches about half of the points, the sum of two all of them
     first, second = (bindings.crypto_core_ed25519_from_uniform(part) for part in (uniform[:32], uniform[32:]))
     return plus(first, second)
@@ -123,7 +121,7 @@ KeyPair = tuple[bytes, bytes]
 class BaseTransfers:
     """One participant's part in the transfers of its sessions; each session is for one of both roles, once."""
 
-    def __init__(self, random: Random = secrets.token_bytes) -> None:
+    def __init__(self, random: domains.Random = secrets.token_bytes) -> None:
         self._random = random
         self._used: set[bytes] = set()
 
@@ -147,7 +145,7 @@ class BaseTransfers:
 class BaseSender:
     """Who gets two keys for each transfer."""
 
-    def __init__(self, session: bytes, count: int, random: Random) -> None:
+    def __init__(self, session: bytes, count: int, random: domains.Random) -> None:
         self._session = session
         self._scalars = [random_scalar(random) for _ in range(count)]
         self._points = [base_times(scalar) for scalar in self._scalars]
@@ -169,7 +167,7 @@ class BaseSender:
 class BaseReceiver:
     """Who gets one key for each transfer."""
 
-    def __init__(self, session: bytes, choices: Sequence[int], random: Random) -> None:
+    def __init__(self, session: bytes, choices: Sequence[int], random: domains.Random) -> None:
         self._session = session
         self._choices = [int(choice) for choice in choices]
         self._scalars: list[bytes] = []
@@ -193,19 +191,19 @@ class BaseReceiver:
 
 
 def _read_points(message: bytes, count: int) -> list[bytes]:
-    reader = Reader(message, "message of the transfer")
+    reader = wire.Reader(message, "message of the transfer")
     points = [checked(reader.take(POINT_BYTES)) for _ in range(count)]
     reader.finish()
     return points
 
 
 def _mask(session: bytes, index: int, choice: int, other: bytes) -> bytes:
-    return hashed(HashDomain.TRANSFER_POINT, session, number(index), number(choice), other)
+    return hashed(domains.HashDomain.TRANSFER_POINT, session, domains.number(index), domains.number(choice), other)
 
 
 def _key(session: bytes, index: int, choice: int, point: bytes, pair: list[bytes], common: bytes) -> bytes:
-    fields = (session, number(index), number(choice), point, *pair, common)
-    return digest(HashDomain.TRANSFER_KEY, *fields, length=SEED_BYTES)
+    fields = (session, domains.number(index), domains.number(choice), point, *pair, common)
+    return domains.digest(domains.HashDomain.TRANSFER_KEY, *fields, length=domains.SEED_BYTES)
 
 
 # --- Labels of the evaluator's inputs by oblivious transfer
@@ -226,7 +224,7 @@ def _key(session: bytes, index: int, choice: int, point: bytes, pair: list[bytes
 # Source:
 #     Ishai, Kilian, Nissim and Petrank 2003; Asharov, Lindell, Schneider and Zohner 2013; `crypto.md`, section 7.
 
-LABEL_BITS = 8 * LABEL_BYTES
+LABEL_BITS = 8 * garbling.LABEL_BYTES
 """Base transfers of an extension; with fewer inputs than this, direct transfers take fewer."""
 
 
@@ -244,7 +242,7 @@ def extend_choices(keys: Sequence[KeyPair], choices: Bool) -> tuple[bytes, UInt6
     padded = np.zeros(64 * width, np.bool_)
     padded[: choices.size] = choices
     row = np.packbits(padded, bitorder="little").view("<u8")
-    chosen, other = (np.stack([words(pair[side], width) for pair in keys]) for side in (0, 1))
+    chosen, other = (np.stack([domains.words(pair[side], width) for pair in keys]) for side in (0, 1))
     return (chosen ^ other ^ row).astype("<u8").tobytes(), _columns(chosen, choices.size)
 
 
@@ -254,10 +252,10 @@ def extend_zeros(keys: Sequence[bytes], delta: UInt64, message: bytes, *, inputs
     The keys are those of 128 base transfers in which it chose the bits of its secret.
     """
     width = _words_of(inputs)
-    reader = Reader(message, "message of the extension")
+    reader = wire.Reader(message, "message of the extension")
     sent = reader.array(LABEL_BITS * width, "<u8").reshape(LABEL_BITS, width)
     reader.finish()
-    own = np.stack([words(key, width) for key in keys])
+    own = np.stack([domains.words(key, width) for key in keys])
     chosen = np.array(bits_of(delta), np.bool_)[:, None]
     return _columns(own ^ np.where(chosen, sent, np.uint64(0)), inputs)
 
@@ -273,7 +271,7 @@ def correct_zeros(keys: Sequence[KeyPair], delta: UInt64) -> tuple[bytes, UInt64
 
 def correct_choices(keys: Sequence[bytes], choices: Bool, message: bytes) -> UInt64:
     """The evaluator's side of direct transfers: labels of its bits, which it chose in them, shape (inputs, 2)."""
-    reader = Reader(message, "message of the transfer")
+    reader = wire.Reader(message, "message of the transfer")
     corrections = reader.array(2 * choices.size, "<u8").reshape(-1, 2)
     reader.finish()
     return _labels(keys) ^ np.where(choices[:, None], corrections, np.uint64(0))

@@ -221,12 +221,10 @@ class Kernel(Protocol, metaclass=KeptByType):
     @property
     def name(self) -> str:
         """Short name, as in plain data."""
-        ...
 
     @property
     def samples(self) -> int:
         """Number of classes from which a tuple of records comes: 1 for an ordinary kernel, 2 for a two-sample one."""
-        ...
 
     def check(self, columns: Domain) -> None:
         """Refuse a domain on which the kernel is not defined.
@@ -234,27 +232,21 @@ class Kernel(Protocol, metaclass=KeptByType):
         Raises:
             ParameterError: the number of columns is wrong, or a column has no order or no distance.
         """
-        ...
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Values of f, rows against rows, shape (...), from (..., columns) each, which broadcast."""
-        ...
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """Smallest and largest value on the domain."""
-        ...
 
     def lipschitz(self, columns: Domain) -> float | None:
         """Lipschitz constant of f in one argument; None if f is not continuous."""
-        ...
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A: f between symbols, shape (k, k), symmetric unless two-sample; `kind` is one of `MATRICES`."""
-        ...
 
     def spread(self, columns: Domain) -> Float64:
         """Delta: squared half-range of f over each pair of symbols, shape (k, k)."""
-        ...
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """The U-statistic of exact rows, shape (n, columns), in O(n log n) where the kernel allows it.
@@ -265,7 +257,6 @@ class Kernel(Protocol, metaclass=KeptByType):
             ParameterError: rows are of another shape, or classes are missing.
             DataError: there are too few rows, or a number is not finite, or a class is empty.
         """
-        ...
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Scaling of a pair's value to a whole number, so that a curator can add integer noise to the sum.
@@ -275,7 +266,6 @@ class Kernel(Protocol, metaclass=KeptByType):
             bits: Fractional bits to which values are rounded, as parts of the range, 1 to 30; kernels that count do
                 not round.
         """
-        ...
 
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
         """Exact sum of the whole numbers of `scale` over all pairs.
@@ -284,11 +274,9 @@ class Kernel(Protocol, metaclass=KeptByType):
             Replacing one record changes it by at most `scale.sensitivity(partners)`. Each of n records has n - 1
             partners; in two samples, as many as the other class has records.
         """
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the kernel; `kernel_from_dict` inverts it, except for functions."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -312,17 +300,14 @@ class Measure(Protocol, metaclass=KeptByType):
 
     def __hash__(self) -> int:
         """Of its fields, for caches."""
-        ...
 
     @property
     def name(self) -> str:
         """As in `Ustatistic(kernel=...)` and on the command line."""
-        ...
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """Kernels whose means determine the measure; at least one."""
-        ...
 
     def check(self, columns: Domain) -> None:
         """Refuse a domain on which the measure is not defined.
@@ -330,7 +315,6 @@ class Measure(Protocol, metaclass=KeptByType):
         Raises:
             ParameterError: it does not.
         """
-        ...
 
     def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
         """The measure of its kernels' means, shape (kernels,).
@@ -340,7 +324,6 @@ class Measure(Protocol, metaclass=KeptByType):
             columns: The public domain.
             records: Number of records, if known, for small-sample factors.
         """
-        ...
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """The measure of exact rows, without privacy; NaN where it is not defined.
@@ -349,11 +332,9 @@ class Measure(Protocol, metaclass=KeptByType):
             ParameterError: rows are of another shape, or classes are missing.
             DataError: there are too few rows, or a number is not finite, or a class is empty.
         """
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the measure; `measure_from_dict` inverts it, except for functions."""
-        ...
 
 
 MOST_SYMBOLS = 1 << 13
@@ -506,7 +487,6 @@ class Named(Celled):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"kernel": self.name, **plain_fields(self)}
 
 

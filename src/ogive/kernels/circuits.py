@@ -18,19 +18,7 @@ import numpy as np
 
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Bool, Float64, UInt64
-from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
-from ogive.crypto.circuits.arithmetic import (
-    Number,
-    absolute_difference,
-    add,
-    all_of,
-    auc_half,
-    equal,
-    kendall,
-    less,
-    select,
-    square,
-)
+from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, arithmetic, evaluate, separate
 from ogive.errors import ParameterError, UnsupportedError, plain
 from ogive.kernels.base import Kernel, Scale, ends, step, steps, trial_points
 from ogive.kernels.function import FunctionKernel
@@ -49,43 +37,48 @@ ORDERED_BITS = 64
 # --- What the kernels of each type are in a circuit
 
 
-def _score_order(kernel: ScoreOrder, left: Person, right: Person) -> Number | Bit:
+def _score_order(kernel: ScoreOrder, left: Person, right: Person) -> arithmetic.Number | Bit:
     (score, label), (other, others) = left, right
     [ours], [theirs] = label.bits, others.bits
     one_of_each = ours ^ theirs
     # the positive's score is the greater one: where the left is positive if the right's is less
-    rises = one_of_each & ~equal(score, other) & (less(other, score) ^ theirs)
+    rises = one_of_each & ~arithmetic.equal(score, other) & (arithmetic.less(other, score) ^ theirs)
     if kernel.ties == "strict":
         return rises
-    return Unsigned((one_of_each & equal(score, other), rises))
+    return Unsigned((one_of_each & arithmetic.equal(score, other), rises))
 
 
 def _of_ties(kernel: Greater | ScoreOrder) -> tuple[int, ...]:
     return (0, 1, 2) if kernel.ties == "half" else (0, 1)
 
 
-def _greater(kernel: Greater, left: Person, right: Person) -> Number | Bit:
-    return (auc_half if kernel.ties == "half" else less)(right[0], left[0])
+def _greater(kernel: Greater, left: Person, right: Person) -> arithmetic.Number | Bit:
+    return (arithmetic.auc_half if kernel.ties == "half" else arithmetic.less)(right[0], left[0])
 
 
 def _sign_product(left: Person, right: Person) -> Signed:
     (y, z), (v, w) = left, right
-    return kendall((y, z), (v, w))
+    return arithmetic.kendall((y, z), (v, w))
 
 
 WIRINGS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    AbsoluteDifference: lambda kernel: (True, lambda left, right: absolute_difference(left[0], right[0])),
+    AbsoluteDifference: lambda kernel: (True, lambda left, right: arithmetic.absolute_difference(left[0], right[0])),
     HalfSquare: lambda kernel: (
         True,
-        lambda left, right: square(absolute_difference(left[0], right[0])),
+        lambda left, right: arithmetic.square(arithmetic.absolute_difference(left[0], right[0])),
         None,
         lambda bits: 2 * bits,
     ),
-    PairMeanKernel: lambda kernel: (True, lambda left, right: add(left[0], right[0]), None, lambda bits: bits + 1),
-    Equal: lambda kernel: (False, lambda left, right: all_of([*map(equal, left, right)]), (0, 1)),
+    PairMeanKernel: lambda kernel: (
+        True,
+        lambda left, right: arithmetic.add(left[0], right[0]),
+        None,
+        lambda bits: bits + 1,
+    ),
+    Equal: lambda kernel: (False, lambda left, right: arithmetic.all_of([*map(arithmetic.equal, left, right)]), (0, 1)),
     Untied: lambda kernel: (
         False,
-        lambda left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]),
+        lambda left, right: arithmetic.all_of([~arithmetic.equal(left[k], right[k]) for k in kernel.columns]),
         (0, 1),
     ),
     Greater: lambda kernel: (False, partial(_greater, kernel), _of_ties(kernel)),
@@ -113,11 +106,11 @@ class KernelCircuit:
     kernel: Kernel
     columns: Domain
     steps: bool
-    make: Callable[[Person, Person], Number | Bit]
+    make: Callable[[Person, Person], arithmetic.Number | Bit]
     wholes: tuple[int, ...] | None = None
     digits: Callable[[int], int] = int
 
-    def build(self, left: Person, right: Person, bits: int) -> Number | Bit:
+    def build(self, left: Person, right: Person, bits: int) -> arithmetic.Number | Bit:
         """The whole number of what two people entered, where steps are 2^-bits of the bounds."""
         value = self.make(left, right)
         if not isinstance(self.kernel, FunctionKernel):
@@ -181,19 +174,19 @@ def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
     return result
 
 
-def _called(kernel: FunctionKernel, left: Person, right: Person) -> Number | Bit:
+def _called(kernel: FunctionKernel, left: Person, right: Person) -> arithmetic.Number | Bit:
     assert kernel.circuit is not None
     one = len(left) == 1
-    result: Number | Bit = kernel.circuit(left[0] if one else left, right[0] if one else right)
+    result: arithmetic.Number | Bit = kernel.circuit(left[0] if one else left, right[0] if one else right)
     return result
 
 
-def _capped(value: Number | Bit, bits: int) -> Number | Bit:
+def _capped(value: arithmetic.Number | Bit, bits: int) -> arithmetic.Number | Bit:
     """A number that is no more than 2^bits, whatever two people entered."""
     if isinstance(value, Bit) or value.width <= bits:
         return value
     top = value.bits[0].builder.constant(1 << bits, bits + 1)
-    return select(less(top, value), top, value)
+    return arithmetic.select(arithmetic.less(top, value), top, value)
 
 
 def _check_agreement(result: KernelCircuit, circuit: Circuit, entries: Entries) -> None:

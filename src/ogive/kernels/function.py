@@ -22,28 +22,14 @@ import numpy as np
 from ogive.columns import Domain
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, plain, quoted
-from ogive.kernels.base import (
-    BITS,
-    Celled,
-    Scale,
-    are_points,
-    blocked_mean,
-    boxes,
-    near_points,
-    paired_rows,
-    rounded_scale,
-    rounded_sum,
-    sampled_means,
-    symmetrized,
-    trial_points,
-)
+from ogive.kernels import base
 
 _SPOTS = 6
 _LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True)
-class FunctionKernel(Celled):
+class FunctionKernel(base.Celled):
     """A symmetric, bounded function of two records.
 
     For one column the function gets two floats; for several, two arrays with a number for each column. It is called
@@ -100,8 +86,8 @@ class FunctionKernel(Celled):
             ParameterError: the function raises an error, is not symmetric, leaves its range, or violates its Lipschitz
                 constant.
         """
-        points = trial_points(columns)
-        tried = points if self.constant is None else np.concatenate([points, near_points(columns, points)])
+        points = base.trial_points(columns)
+        tried = points if self.constant is None else np.concatenate([points, base.near_points(columns, points)])
         try:
             values = self._one_by_one(*_against(tried, points))
         except Exception as problem:
@@ -168,7 +154,7 @@ class FunctionKernel(Celled):
 
     def _takes_arrays(self, columns: Domain) -> bool:
         """Whether it may be called with arrays on this domain, which public points alone decide."""
-        points = trial_points(columns)
+        points = base.trial_points(columns)
         return self._same_in_arrays(*_against(points, points))
 
     def _values(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
@@ -250,21 +236,21 @@ class FunctionKernel(Celled):
 
     def cell_means(self, columns: Domain) -> Float64:
         """Estimated means over cells; see `sampled_means` for their error."""
-        return sampled_means(self, columns, slow=not self._takes_arrays(columns))[0]
+        return base.sampled_means(self, columns, slow=not self._takes_arrays(columns))[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Bounds: values between points; else what the Lipschitz constant leaves of the range, or all of it."""
         low, high = self.bounds
-        if self.constant is None and not are_points(columns):
+        if self.constant is None and not base.are_points(columns):
             return np.full((columns.size, columns.size), low), np.full((columns.size, columns.size), high)
-        lows, highs = boxes(columns)
+        lows, highs = base.boxes(columns)
         middle, reach = lows + (highs - lows) / 2, (self.constant or 0.0) * np.linalg.norm(highs - lows, axis=1) / 2
-        values, reach = symmetrized(self(middle[:, None], middle[None])), reach[:, None] + reach
+        values, reach = base.symmetrized(self(middle[:, None], middle[None])), reach[:, None] + reach
         return np.maximum(values - reach, low), np.minimum(values + reach, high)
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(super().matrix(columns, kind))
+        return base.symmetrized(super().matrix(columns, kind))
 
     def digest(self, columns: Domain) -> str:
         """SHA-256 of the matrix of averages, which distinguishes functions of the same name."""
@@ -272,19 +258,19 @@ class FunctionKernel(Celled):
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """The U-statistic of exact rows, pair by pair in O(n^2); pairs count as in `pair_sum`."""
-        rows = paired_rows(rows)
+        rows = base.paired_rows(rows)
         spots = rows[np.linspace(0, len(rows) - 1, _SPOTS).astype(np.int64)]
         try:
             arrays = self._same_in_arrays(*_against(spots, spots))
         except ParameterError:
             arrays = False
-        return blocked_mean(lambda x, y: self._of_records(x, y, arrays=arrays), rows)
+        return base.blocked_mean(lambda x, y: self._of_records(x, y, arrays=arrays), rows)
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+    def scale(self, columns: Domain, bits: int = base.BITS) -> base.Scale:
         """Steps of 2^-bits of the range."""
-        return rounded_scale(*self.bounds, bits)
+        return base.rounded_scale(*self.bounds, bits)
 
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = base.BITS, classes: Int64 | None = None) -> int:
         """Exact sum of rounded values, pair by pair in O(n^2).
 
         Privacy:
@@ -293,7 +279,7 @@ class FunctionKernel(Celled):
             function must depend only on its two records, have no state, and terminate.
         """
         arrays = self._takes_arrays(columns)
-        return rounded_sum(lambda x, y: self._of_records(x, y, arrays=arrays), rows, *self.bounds, bits)
+        return base.rounded_sum(lambda x, y: self._of_records(x, y, arrays=arrays), rows, *self.bounds, bits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with the name of the function, from which it cannot be rebuilt; see also `digest`."""

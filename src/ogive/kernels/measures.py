@@ -18,16 +18,9 @@ from ogive.columns import Domain
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import plain_fields, truth
 from ogive.errors import ParameterError, quoted
+from ogive.kernels import numbers
 from ogive.kernels.base import Kernel, Measure, Value, ends
 from ogive.kernels.function import FunctionKernel
-from ogive.kernels.numbers import (
-    AbsoluteDifference,
-    ClusteringLoss,
-    HalfSquare,
-    MetricLoss,
-    PairMeanKernel,
-    RankingLoss,
-)
 from ogive.kernels.ranks import Equal, Greater, ScoreOrder, SignProduct, Untied
 from ogive.kernels.tuples import InOrder, TripleTable
 
@@ -67,7 +60,6 @@ class Mean:
         return self.kernel.exact(rows, classes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"measure": "mean", "name": self.name, "kernel": self.kernel.to_dict()}
 
 
@@ -86,7 +78,6 @@ class _Named(ABC):
         self.kernels[0].check(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"measure": self.name, **plain_fields(self)}
 
 
@@ -125,7 +116,7 @@ class GiniCoefficient(_Ratio):
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """Distance and mean of a pair."""
-        return (AbsoluteDifference(), PairMeanKernel())
+        return (numbers.AbsoluteDifference(), numbers.PairMeanKernel())
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but one column of numbers from 0 on.
@@ -256,11 +247,11 @@ MEASURES: dict[str, Callable[..., Measure]] = {
     "collision": CollisionEntropy,
     "collision_probability": lambda: Mean(Equal(), "collision_probability"),
     "gamma": Gamma,
-    "gini": lambda: Mean(AbsoluteDifference(), "gini"),
+    "gini": lambda: Mean(numbers.AbsoluteDifference(), "gini"),
     "gini_coefficient": GiniCoefficient,
     "kendall": lambda: Mean(SignProduct(), "kendall"),
     "kendall_b": KendallB,
-    "variance": lambda: Mean(HalfSquare(), "variance"),
+    "variance": lambda: Mean(numbers.HalfSquare(), "variance"),
     "vus": lambda classes=3: Mean(InOrder(classes), "vus"),
 }
 """Makers of measures by name; "auc" and "auc_private" take `ties`, "gini_coefficient" `corrected`, "vus" `classes`."""
@@ -268,19 +259,19 @@ MEASURES: dict[str, Callable[..., Measure]] = {
 KERNELS: dict[str, Callable[..., Kernel]] = {
     kernel.name: kernel
     for kernel in (
-        AbsoluteDifference,
+        numbers.AbsoluteDifference,
         Equal,
         Greater,
-        HalfSquare,
+        numbers.HalfSquare,
         InOrder,
-        PairMeanKernel,
+        numbers.PairMeanKernel,
         ScoreOrder,
         SignProduct,
         TripleTable,
         Untied,
-        ClusteringLoss,
-        MetricLoss,
-        RankingLoss,
+        numbers.ClusteringLoss,
+        numbers.MetricLoss,
+        numbers.RankingLoss,
     )
 }
 """Makers of kernels by name; a function has none, since it is not plain data."""

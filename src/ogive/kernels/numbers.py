@@ -15,32 +15,7 @@ from ogive.columns import Domain
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.checks import among
 from ogive.errors import ParameterError, quoted
-from ogive.kernels.base import (
-    BITS,
-    Named,
-    Scale,
-    are_points,
-    blocked_mean,
-    boxes,
-    check_count,
-    check_label,
-    check_numbers,
-    check_points,
-    column_of,
-    ends,
-    exact_dot,
-    finite_rows,
-    middles,
-    paired_rows,
-    pairs_of,
-    rounded_scale,
-    rounded_sum,
-    sampled_means,
-    step,
-    steps,
-    symmetrized,
-    widths,
-)
+from ogive.kernels import base
 
 # --- Kernels of one column
 #
@@ -52,15 +27,15 @@ from ogive.kernels.base import (
 #     (x + y) / 2    mean (m + m')/2, within s/4 of it
 
 
-class _OfNumbers(Named):
+class _OfNumbers(base.Named):
     """A kernel of one column of numbers; `title` names it in messages."""
 
     title: ClassVar[str]
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but one column of numbers."""
-        check_count(columns, 1, self.title)
-        check_numbers(columns, self.title)
+        base.check_count(columns, 1, self.title)
+        base.check_numbers(columns, self.title)
 
 
 @dataclass(frozen=True)
@@ -75,7 +50,7 @@ class AbsoluteDifference(_OfNumbers):
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """From 0 to the distance of the bounds."""
-        low, high = ends(columns.columns[0])
+        low, high = base.ends(columns.columns[0])
         return 0.0, high - low
 
     def lipschitz(self, columns: Domain) -> float | None:
@@ -84,7 +59,7 @@ class AbsoluteDifference(_OfNumbers):
 
     def cell_means(self, columns: Domain) -> Float64:
         """Mean distance of two cells."""
-        middle, width = middles(columns.columns[0]), widths(columns.columns[0])
+        middle, width = base.middles(columns.columns[0]), base.widths(columns.columns[0])
         means = np.abs(middle[:, None] - middle)
         np.fill_diagonal(means, width / 3)
         return means
@@ -98,16 +73,16 @@ class AbsoluteDifference(_OfNumbers):
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Gini's mean difference, by sorting."""
-        values = np.sort(paired_rows(rows, 1)[:, 0])
-        return float((values - values[0]) @ _coefficients(len(values)) / pairs_of(len(values)))
+        values = np.sort(base.paired_rows(rows, 1)[:, 0])
+        return float((values - values[0]) @ _coefficients(len(values)) / base.pairs_of(len(values)))
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+    def scale(self, columns: Domain, bits: int = base.BITS) -> base.Scale:
         """Steps of 2^-bits of the bounds."""
-        return Scale(step(columns, bits), Fraction(0), 1 << bits)
+        return base.Scale(base.step(columns, bits), Fraction(0), 1 << bits)
 
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = base.BITS, classes: Int64 | None = None) -> int:
         """Exact sum of distances of rounded values."""
-        return exact_dot(_coefficients(len(rows)), np.sort(steps(rows, columns, bits)))
+        return base.exact_dot(_coefficients(len(rows)), np.sort(base.steps(rows, columns, bits)))
 
 
 @dataclass(frozen=True)
@@ -125,17 +100,17 @@ class HalfSquare(_OfNumbers):
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """From 0 to half the squared distance of the bounds."""
-        low, high = ends(columns.columns[0])
+        low, high = base.ends(columns.columns[0])
         return 0.0, (high - low) ** 2 / 2
 
     def lipschitz(self, columns: Domain) -> float | None:
         """The distance of the bounds."""
-        low, high = ends(columns.columns[0])
+        low, high = base.ends(columns.columns[0])
         return high - low
 
     def cell_means(self, columns: Domain) -> Float64:
         """Mean over two cells."""
-        middle, square = middles(columns.columns[0]), widths(columns.columns[0]) ** 2 / 12
+        middle, square = base.middles(columns.columns[0]), base.widths(columns.columns[0]) ** 2 / 12
         return np.asarray(((middle[:, None] - middle) ** 2 + square[:, None] + square) / 2)
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
@@ -145,16 +120,16 @@ class HalfSquare(_OfNumbers):
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Sample variance, with denominator n - 1."""
-        return float(np.var(paired_rows(rows, 1)[:, 0], ddof=1))
+        return float(np.var(base.paired_rows(rows, 1)[:, 0], ddof=1))
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+    def scale(self, columns: Domain, bits: int = base.BITS) -> base.Scale:
         """Values are rounded to 2^-bits of the bounds, so squares are in steps of 4^-bits."""
-        return Scale(step(columns, bits) ** 2 / 2, Fraction(0), 1 << (2 * bits))
+        return base.Scale(base.step(columns, bits) ** 2 / 2, Fraction(0), 1 << (2 * bits))
 
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = base.BITS, classes: Int64 | None = None) -> int:
         """Exact sum of squared distances of rounded values: n times the sum of squares less the squared sum."""
-        values = steps(rows, columns, bits)
-        return len(rows) * exact_dot(values, values) - int(values.sum()) ** 2
+        values = base.steps(rows, columns, bits)
+        return len(rows) * base.exact_dot(values, values) - int(values.sum()) ** 2
 
 
 @dataclass(frozen=True)
@@ -169,7 +144,7 @@ class PairMeanKernel(_OfNumbers):
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """The bounds."""
-        return ends(columns.columns[0])
+        return base.ends(columns.columns[0])
 
     def lipschitz(self, columns: Domain) -> float | None:
         """Half."""
@@ -177,7 +152,7 @@ class PairMeanKernel(_OfNumbers):
 
     def cell_means(self, columns: Domain) -> Float64:
         """Mean of the two midpoints."""
-        middle = middles(columns.columns[0])
+        middle = base.middles(columns.columns[0])
         return np.asarray((middle[:, None] + middle) / 2)
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
@@ -187,15 +162,15 @@ class PairMeanKernel(_OfNumbers):
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Mean of the values."""
-        return float(np.mean(paired_rows(rows, 1)[:, 0]))
+        return float(np.mean(base.paired_rows(rows, 1)[:, 0]))
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+    def scale(self, columns: Domain, bits: int = base.BITS) -> base.Scale:
         """Half steps of 2^-bits of the bounds, from the lower bound; one record moves a pair half the range."""
-        return Scale(step(columns, bits) / 2, Fraction(column_of(columns).grid.low), 1 << bits)
+        return base.Scale(base.step(columns, bits) / 2, Fraction(base.column_of(columns).grid.low), 1 << bits)
 
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = base.BITS, classes: Int64 | None = None) -> int:
         """Exact sum over pairs of both rounded values: every record is in n - 1 pairs."""
-        return (len(rows) - 1) * int(steps(rows, columns, bits).sum())
+        return (len(rows) - 1) * int(base.steps(rows, columns, bits).sum())
 
 
 def _coefficients(records: int) -> Int64:
@@ -237,7 +212,7 @@ def corrected(matrix: Float64, nodes: Float64) -> Float64:
 Gradient = Callable[[Float64, Float64], Float64]
 
 
-class ClippedLoss(Named):
+class ClippedLoss(base.Named):
     """A loss in [0, largest] whose means over cells are estimated and whose sums are computed pair by pair."""
 
     largest: float
@@ -249,7 +224,7 @@ class ClippedLoss(Named):
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, finite_rows(rows, self._width))
+        return base.blocked_mean(self, base.finite_rows(rows, self._width))
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """From 0 to largest."""
@@ -257,19 +232,19 @@ class ClippedLoss(Named):
 
     def cell_means(self, columns: Domain) -> Float64:
         """Estimated means over cells; see `sampled_means`."""
-        return sampled_means(self, columns)[0]
+        return base.sampled_means(self, columns)[0]
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(super().matrix(columns, kind))
+        return base.symmetrized(super().matrix(columns, kind))
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+    def scale(self, columns: Domain, bits: int = base.BITS) -> base.Scale:
         """Steps of 2^-bits of the range."""
-        return rounded_scale(0.0, self.largest, bits)
+        return base.rounded_scale(0.0, self.largest, bits)
 
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = base.BITS, classes: Int64 | None = None) -> int:
         """Exact sum of rounded losses, in O(n^2)."""
-        return rounded_sum(self, rows, 0.0, self.largest, bits)
+        return base.rounded_sum(self, rows, 0.0, self.largest, bits)
 
 
 def vector(values: Any, name: str) -> tuple[float, ...]:
@@ -298,8 +273,8 @@ def positive(value: Any, name: str) -> float:
 
 def check_features(columns: Domain, width: int, name: str) -> None:
     """Refuse anything but `width` columns, all of numbers but the last."""
-    check_count(columns, width, name)
-    check_numbers(Domain(columns.columns[:-1]), name)
+    base.check_count(columns, width, name)
+    base.check_numbers(Domain(columns.columns[:-1]), name)
 
 
 def within(gradients: Float64, norm: float, axes: int) -> Float64:
@@ -314,7 +289,7 @@ def mean_of_components(gradient: Gradient, rows: Float64, shape: tuple[int, ...]
 
     def mean(place: tuple[int, ...]) -> float:
         component: Any = (..., *place)
-        return blocked_mean(lambda left, right: gradient(left, right)[component], rows)
+        return base.blocked_mean(lambda left, right: gradient(left, right)[component], rows)
 
     return np.array([mean(place) for place in np.ndindex(shape)]).reshape(shape)
 
@@ -359,7 +334,7 @@ class RankingLoss(ClippedLoss):
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each weight, then a label of two classes."""
         check_features(columns, self._width, "the ranking loss")
-        check_label(columns.columns[-1])
+        base.check_label(columns.columns[-1])
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         sign, margin = self._margins(left, right)
@@ -386,7 +361,7 @@ class RankingLoss(ClippedLoss):
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Exact extremes: the loss falls with the margin, which is linear."""
-        lows, highs = boxes(columns)
+        lows, highs = base.boxes(columns)
         middle, reach = lows + (highs - lows) / 2, (highs - lows)[:, :-1] @ np.abs(np.array(self.weights)) / 2
         sign, margin = self._margins(middle[:, None], middle[None])
         slack = reach[:, None] + reach
@@ -395,7 +370,7 @@ class RankingLoss(ClippedLoss):
 
     def spread(self, columns: Domain) -> Float64:
         """Delta; see `Kernel.spread`. Products of matrices may round (i, j) and (j, i) differently."""
-        return symmetrized(super().spread(columns))
+        return base.symmetrized(super().spread(columns))
 
 
 # --- A metric that should bring records of one class together and keep classes apart
@@ -443,7 +418,7 @@ class MetricLoss(ClippedLoss):
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each row of the matrix, then a label or category."""
         check_features(columns, self._width, "the metric loss")
-        check_points(Domain(columns.columns[-1:]), "the metric loss")
+        base.check_points(Domain(columns.columns[-1:]), "the metric loss")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         return np.asarray(np.clip(self._raw(left, right)[0], 0.0, self.largest))
@@ -467,10 +442,10 @@ class MetricLoss(ClippedLoss):
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Bounds, from those of the difference along each axis of the matrix; extremes where the matrix is diagonal."""
-        if are_points(columns):
+        if base.are_points(columns):
             values = self.cell_means(columns)
             return values, values
-        lows, highs = boxes(columns)
+        lows, highs = base.boxes(columns)
         weights, axes = np.linalg.eigh(np.array(self.matrix_rows))
         middle = (lows + (highs - lows) / 2)[:, :-1] @ axes
         reach = (highs - lows)[:, :-1] @ np.abs(axes) / 2
@@ -520,8 +495,8 @@ class ClusteringLoss(ClippedLoss):
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but as many columns of numbers as centers have."""
-        check_count(columns, self._width, "the clustering loss")
-        check_numbers(columns, "the clustering loss")
+        base.check_count(columns, self._width, "the clustering loss")
+        base.check_numbers(columns, "the clustering loss")
 
     def clusters(self, rows: Float64) -> Int64:
         """Which center is nearest to each row, shape (...)."""
@@ -538,10 +513,10 @@ class ClusteringLoss(ClippedLoss):
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Bounds: distances of two boxes, or 0 where their records may be of different clusters."""
-        if are_points(columns):
+        if base.are_points(columns):
             values = self.cell_means(columns)
             return values, values
-        lows, highs = boxes(columns)
+        lows, highs = base.boxes(columns)
         least, most = np.zeros((2, len(lows), len(lows)))
         for low, high in zip(lows.T, highs.T, strict=True):
             gaps = low[:, None] - high

@@ -55,7 +55,6 @@ class NoPairs(ABC):
         raise self._no_pairs()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"kernel": self.name, **plain_fields(self)}
 
     @abstractmethod

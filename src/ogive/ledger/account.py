@@ -640,13 +640,7 @@ def check_unit(name: str, own: PrivacyUnit, unit: PrivacyUnit | None) -> None:
 
 
 def claim(
-    tables: LedgerTables,
-    connection: Connection,
-    row: DataSet,
-    spot: Spot,
-    *,
-    updated: bool = False,
-    keep: bool = True,
+    tables: LedgerTables, connection: Connection, row: DataSet, spot: Spot, *, updated: bool = False, keep: bool = True
 ) -> None:
     """Compare a fingerprint with the one that is kept; keep it where there is none, or where data were updated."""
     known_fingerprints = row.fingerprints

@@ -46,12 +46,7 @@ VERSION = 2
 
 TABLES = MetaData()
 
-META = Table(
-    "ogive_meta",
-    TABLES,
-    Column("name", String(64), primary_key=True),
-    Column("value", Text, nullable=False),
-)
+META = Table("ogive_meta", TABLES, Column("name", String(64), primary_key=True), Column("value", Text, nullable=False))
 
 META_OF = select(META.c.name, META.c.value).where(META.c.name.in_(bindparam("names", expanding=True)))
 """The rows `names` of META."""

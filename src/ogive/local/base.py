@@ -33,7 +33,6 @@ class RandomWords(Protocol):
 
     def words(self, count: int) -> UInt32:
         """The next `count` uniform 32-bit words."""
-        ...
 
 
 @runtime_checkable
@@ -46,22 +45,18 @@ class Oracle(Protocol, metaclass=KeptByType):
     @property
     def size(self) -> int:
         """Number of symbols, k; an owner has one of 0..k-1."""
-        ...
 
     @property
     def epsilon(self) -> Fraction:
         """Epsilon of the oracle."""
-        ...
 
     @property
     def loss(self) -> PureDP | ApproxDP:
         """Cost of one report: the exact loss of the drawn integers, at most `epsilon`."""
-        ...
 
     @property
     def payload_bytes(self) -> int:
         """Length of a report, without its header."""
-        ...
 
     @property
     def reach(self) -> float:
@@ -70,12 +65,10 @@ class Oracle(Protocol, metaclass=KeptByType):
         It is the largest change of a count when a report is replaced by another well-formed one. Without noise, a
         person's value would change the count by 1. Honest owners send the most extreme report, too.
         """
-        ...
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the integer sums of reports."""
-        ...
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """The reports of participants.
@@ -90,7 +83,6 @@ class Oracle(Protocol, metaclass=KeptByType):
 
         Privacy: `loss` for every participant, whatever the others do.
         """
-        ...
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Add reports to sums of `shape`, in place.
@@ -98,19 +90,15 @@ class Oracle(Protocol, metaclass=KeptByType):
         Returns:
             Whether each report was well-formed, shape (n,); the others are not added.
         """
-        ...
 
     def reports(self, sums: Int64) -> int:
         """Number of reports added to the sums."""
-        ...
 
     def possible(self, sums: Int64, reports: int) -> bool:
         """Whether this number of reports, even forged ones, can have these sums of `shape`."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.local.oracle_from_dict` inverts it."""
-        ...
 
 
 class BuiltIn:

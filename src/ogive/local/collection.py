@@ -16,18 +16,7 @@ from ogive.core.arrays import Int64, UInt8
 from ogive.core.checks import whole
 from ogive.core.files import Stamp, check_unchanged, one_each, stamp_of, write_atomically
 from ogive.errors import ParameterError, PeerError, plain
-from ogive.local.aggregation import (
-    ACCEPTED,
-    FOREIGN,
-    OUT_OF_RANGE,
-    REPEATED,
-    claim,
-    count_bits,
-    count_heard_levels,
-    count_levels,
-    forget,
-    sift,
-)
+from ogive.local import aggregation
 from ogive.local.base import HEADER_BYTES, Oracle, read_numbers
 from ogive.local.description import Description
 from ogive.local.oracles import PublicClasses
@@ -57,7 +46,7 @@ def smallest_group(oracle: Oracle, participants: int) -> int:
         )
     if not isinstance(oracle, LevelOracle) or oracle.levels_of is None:
         return participants
-    return int(count_levels(0, participants, *oracle.levels_of.compiled).min())
+    return int(aggregation.count_levels(0, participants, *oracle.levels_of.compiled).min())
 
 
 def answers_fit(oracle: Oracle, sums: Int64, heard: UInt8) -> bool:
@@ -66,7 +55,7 @@ def answers_fit(oracle: Oracle, sums: Int64, heard: UInt8) -> bool:
     if not isinstance(inner, LevelOracle) or inner.levels_of is None:
         return True
     counted = sum(inner.level_reports(each) for each in sums.reshape(-1, *inner.shape))
-    return np.array_equal(counted, count_heard_levels(heard, *inner.levels_of.compiled))
+    return np.array_equal(counted, aggregation.count_heard_levels(heard, *inner.levels_of.compiled))
 
 
 # --- Reports added up
@@ -183,7 +172,7 @@ class Collection:
 
     def shared(self, other: Collection) -> int:
         """Of how many participants both this and another collection of the description have a report."""
-        return int(count_bits(self._heard & other._heard))
+        return int(aggregation.count_bits(self._heard & other._heard))
 
     def merge(self, other: Collection) -> Counts:
         """Add the sums of another collection of the same description.
@@ -264,7 +253,7 @@ class Collection:
         collection = Collection(state.description)
         collection.counts = Counts(*state.counts)
         collection._heard, collection._sums, collection._journal = state.heard, state.sums, Journal(state.journal, key)
-        if int(count_bits(collection._heard)) != collection.accepted:
+        if int(aggregation.count_bits(collection._heard)) != collection.accepted:
             raise PeerError("the partial state is inconsistent: it lists other participants than it counts")
         if not collection.description.oracle.possible(collection._sums, collection.accepted):
             raise PeerError("the partial state is inconsistent: its sums belong to other reports than it counts")
@@ -357,15 +346,15 @@ class Collection:
         payloads = np.empty((len(reports), oracle.payload_bytes), dtype=np.uint8)
         repeated = np.empty(len(reports), dtype=np.int64)
         tag = np.frombuffer(self.description.tag, np.uint8)
-        result = sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
-        count = int(result[ACCEPTED])
-        again = reports[repeated[: result[REPEATED]]]
+        result = aggregation.sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
+        count = int(result[aggregation.ACCEPTED])
+        again = reports[repeated[: result[aggregation.REPEATED]]]
         good = oracle.add(self._sums, numbers[:count], payloads[:count])
-        counts = Counts(foreign=int(result[FOREIGN]), malformed=int(result[OUT_OF_RANGE]))
+        counts = Counts(foreign=int(result[aggregation.FOREIGN]), malformed=int(result[aggregation.OUT_OF_RANGE]))
         if bool(good.all()):
             return counts + Counts(accepted=count, duplicate=len(again))
         accepted = int(good.sum())
-        forget(self._heard, numbers[:count], good)
+        aggregation.forget(self._heard, numbers[:count], good)
         counts += Counts(accepted=accepted, malformed=count - accepted)
         return counts + self._add_repeated(again)
 
@@ -376,7 +365,7 @@ class Collection:
         payloads = np.ascontiguousarray(reports[:, HEADER_BYTES:])
         good = oracle.add(np.zeros_like(self._sums), numbers, payloads)
         counted = np.empty(len(reports), dtype=np.bool_)
-        duplicate, malformed = claim(self._heard, numbers, good, counted)
+        duplicate, malformed = aggregation.claim(self._heard, numbers, good, counted)
         assert bool(oracle.add(self._sums, numbers[counted], payloads[counted]).all())
         return Counts(int(counted.sum()), int(duplicate), int(malformed))
 

@@ -13,9 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
-from ogive.columns.categories import LabelValues, as_declared, known_values, trimmed
-from ogive.columns.grids import Grid
+from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership, categories, grids
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
@@ -103,7 +101,7 @@ def grid_numbers(column: Binning, values: NDArray[Any]) -> Float64:
     return np.array([_number(column.column, grid, value) for value in values.tolist()], dtype=np.float64)
 
 
-def _number(name: str, grid: Grid, value: Any) -> float:
+def _number(name: str, grid: grids.Grid, value: Any) -> float:
     if value is None or is_nan(value):
         return _MISSING
     if isinstance(value, float) and math.isinf(value) and grid.unit == "number":
@@ -139,7 +137,7 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
         other = None if column.negative is not None else 0
         what = "neither class"
     else:
-        known, other = {trimmed(value): place for place, value in enumerate(column.values)}, None
+        known, other = {categories.trimmed(value): place for place, value in enumerate(column.values)}, None
         what = f"none of the {column.size} declared categories"
     listed = values.tolist()
     results = [_place(known, value, other) for value in listed]
@@ -164,7 +162,7 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
     if column.values is not None:
         known = _classes(column.values, column.others)
         if column.others:  # a number also names the text that writes it
-            known = known_values(known.items())
+            known = categories.known_values(known.items())
     rest = 0 if column.others is None else None
     results = [1 if known is None else _place(known, value, rest) for value in listed]
     if column.others is not None and any(
@@ -179,7 +177,7 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
 
 def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
-    known = {trimmed(value): place for place, value in enumerate(column.values)}
+    known = {categories.trimmed(value): place for place, value in enumerate(column.values)}
     results = [
         column.missing_place if value is None or is_nan(value) else _place(known, value, column.other_place)
         for value in listed
@@ -191,16 +189,16 @@ def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
     return np.array(results, dtype=np.float64)
 
 
-def _classes(ones: LabelValues, zeros: LabelValues | None) -> dict[Any, int]:
+def _classes(ones: categories.LabelValues, zeros: categories.LabelValues | None) -> dict[Any, int]:
     """The values that count as 1 and those that count as 0, as they are compared."""
-    return dict.fromkeys(map(trimmed, zeros or ()), 0) | dict.fromkeys(map(trimmed, ones), 1)
+    return dict.fromkeys(map(categories.trimmed, zeros or ()), 0) | dict.fromkeys(map(categories.trimmed, ones), 1)
 
 
 def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:
     if value is None or is_nan(value):
         return None
     try:
-        return known.get(as_declared(value, known), other)
+        return known.get(categories.as_declared(value, known), other)
     except TypeError:  # cannot be looked up, so it is not a value of a column
         return None
 
@@ -261,7 +259,7 @@ def rounded(domain: Domain, rows: Float64, rounding: str, *, source: RandomWords
     return result
 
 
-def _nodes(grid: Grid, values: Float64, source: RandomWords) -> Int64:
+def _nodes(grid: grids.Grid, values: Float64, source: RandomWords) -> Int64:
     """One of the two nodes around each value: the upper one as often as the value is close to it."""
     nodes = grid.nodes
     clipped = np.clip(values, grid.low, grid.high)

@@ -28,11 +28,9 @@ class RandomSource(Protocol, metaclass=KeptByType):
 
     def words(self, count: int) -> UInt32:
         """The next `count` uniform 32-bit words, independent of all handed out before."""
-        ...
 
     def key(self) -> bytes:
         """32 fresh uniform bytes, for a keyed stream of its own."""
-        ...
 
 
 class Law(Protocol):
@@ -41,11 +39,9 @@ class Law(Protocol):
     @property
     def variance(self) -> float:
         """Variance, exact to floating point."""
-        ...
 
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""
-        ...
 
     def sample(self, size: int, *, source: RandomSource) -> Int64:
         """`size` independent exact draws, shape (size,)."""
@@ -54,7 +50,6 @@ class Law(Protocol):
     @property
     def words_per_draw(self) -> float:
         """About how many 32-bit words of randomness a draw takes."""
-        ...
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Draw into `out`, shape (rows, draws), each row from its own row of words.
@@ -64,11 +59,9 @@ class Law(Protocol):
         Returns:
             For each row the number of complete draws and the number of words they used.
         """
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.noise.law_from_dict` inverts it."""
-        ...
 
 
 class NodeNoise(Protocol):
@@ -76,7 +69,6 @@ class NodeNoise(Protocol):
 
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
         """Noise of the given 0-based nodes of a level, same shape as `nodes`."""
-        ...
 
 
 # --- Arrays of draws of any length

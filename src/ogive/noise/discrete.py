@@ -130,7 +130,6 @@ class DiscreteLaplace(_Scaled):
         return 6.9 * (1.0 + zero)
 
     def log_probability(self, values: Int64) -> Float64:
-        """Natural log of the probability of each value, same shape."""
         inverse = 1.0 / float(self.scale)
         top = np.log1p(-2.0 / (np.exp(min(inverse, 700.0)) + 1.0))
         return np.asarray(top - np.abs(values.astype(np.float64)) * inverse)
@@ -139,7 +138,6 @@ class DiscreteLaplace(_Scaled):
         return _fill_laplace(words, out, *self._parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "discrete_laplace", "scale": str(self.scale)}
 
 
@@ -208,7 +206,6 @@ class Geometric(_Scaled):
         return _fill_geometric(words, out, *self._parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "geometric", "scale": str(self.scale)}
 
 
@@ -349,7 +346,6 @@ class Polya(_Scaled):
         return 10.0 + 4.0 * float(np.log1p(float(self.scale)))
 
     def log_probability(self, values: Int64) -> Float64:
-        """Natural log of the probability of each value, same shape."""
         sizes, places = np.unique(np.abs(values), return_inverse=True)
         result = _log_probability(sizes.astype(np.float64), float(self.shape), 1.0 / float(self.scale))
         return np.asarray(result[places].reshape(np.shape(values)))
@@ -358,7 +354,6 @@ class Polya(_Scaled):
         return _fill_shares(words, out, *self._parts, self.shape.numerator, self.shape.denominator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "polya", "scale": str(self.scale), "shape": str(self.shape)}
 
 
@@ -498,7 +493,6 @@ class DiscreteGaussian(Law):
         return 14.0 if self.sigma >= 1 else 24.0
 
     def log_probability(self, values: Int64) -> Float64:
-        """Natural log of the probability of each value, same shape."""
         return np.asarray(-0.5 * (values / float(self.sigma)) ** 2 - _moments(self.sigma)[0])
 
     @cached_property
@@ -509,7 +503,6 @@ class DiscreteGaussian(Law):
         return _fill_gaussian(words, out, *self._parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "discrete_gaussian", "sigma": str(self.sigma)}
 
 

@@ -74,7 +74,6 @@ class UniformBits(Law):
         return np.full(rows, done, np.int64), np.full(rows, done * each, np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "uniform_bits", "bits": str(self.bits)}
 
 
@@ -380,7 +379,6 @@ class Skellam(Law):
         return 7.0 + 3.2 * self.variance
 
     def log_probability(self, values: Int64) -> Float64:
-        """Natural log of the probability of each value, same shape."""
         flat = np.abs(values).astype(np.float64).ravel()
         return np.asarray(_log_skellam(flat, self.variance)).reshape(np.shape(values))
 
@@ -390,7 +388,6 @@ class Skellam(Law):
         return _fill_skellam(words, out, whole, half.numerator - whole * half.denominator, half.denominator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"law": "skellam", "variance": str(self.exact_variance)}
 
 

@@ -269,7 +269,6 @@ class PairNoise(Protocol):
 
     def variance(self, epsilon: float) -> float:
         """Variance that the noise adds to a pair's value."""
-        ...
 
 
 @dataclass(frozen=True)

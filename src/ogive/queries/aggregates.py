@@ -80,7 +80,6 @@ class ValueCounts:
         return sum(counted.counts.values()) + counted.unnamed + missing
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"values": self.column.to_dict()}
 
 
@@ -136,7 +135,6 @@ class _Cells:
         return int(sums.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return plain_fields(self)
 
 
@@ -164,7 +162,6 @@ class PersonShares:
         return int(sums.sum()) // PERSON_UNITS
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"people": self.values.to_dict(), "units": PERSON_UNITS}
 
 
@@ -218,7 +215,6 @@ class GroupSums(_Cells):
         return (4, self.probability.grid.bins)
 
     def records(self, sums: Int64) -> int:
-        """How many records were counted."""
         return int(sums[2:].sum())
 
 
@@ -291,7 +287,6 @@ class Cells(_Cells):
         return (self.domain.size,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"cells": self.domain.to_dict()}
 
 
@@ -322,7 +317,6 @@ class RowValues:
         return len(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"rows": self.domain.to_dict()}
 
 
@@ -393,7 +387,6 @@ class Selected:
         return self.values.records(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"selected": self.values.to_dict(), "where": self.where.to_dict()}
 
 
@@ -444,7 +437,6 @@ class Parted:
         return sum(each.records(part) for each, part in zip(self.values, self.split(sums), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 

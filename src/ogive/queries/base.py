@@ -330,7 +330,6 @@ class CurveQuery(Described, LinearQuery):
         return self.strategy.measure_at(sums, np.array(self.points, dtype=np.int64))
 
     def noise(self, nodes: NodeNoise) -> Int64:
-        """What the node noise adds to `measure`, same shape."""
         strategy = self.strategy
         if self.points is None:
             return strategy.spread(draw(nodes, strategy.levels))

@@ -15,9 +15,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
-from ogive.queries import base
-from ogive.queries.aggregates import Ballots
-from ogive.queries.histograms import CountsQuery
+from ogive.queries import aggregates, base, histograms
 from ogive.strategies.base import Level
 from ogive.strategies.counts import check_counted, counted_noise
 
@@ -33,7 +31,7 @@ VOTES_MOVED = 2
 
 
 @dataclass(frozen=True)
-class VotesQuery(CountsQuery, base.LinearQuery):
+class VotesQuery(histograms.CountsQuery, base.LinearQuery):
     """The votes for every class in every query, times 2^bits, each with noise of its own; shape (queries, classes).
 
     Fields:
@@ -49,7 +47,7 @@ class VotesQuery(CountsQuery, base.LinearQuery):
     method: ClassVar[str] = "votes"
     counted: ClassVar[str] = "votes"
 
-    ballots: Ballots
+    ballots: aggregates.Ballots
     law: DiscreteLaplace | DiscreteGaussian
     bits: int = 0
 
@@ -57,7 +55,7 @@ class VotesQuery(CountsQuery, base.LinearQuery):
         check_counted(self.levels[0].nodes, (self.law,), self.bits)
 
     @property
-    def aggregate(self) -> Ballots:
+    def aggregate(self) -> aggregates.Ballots:
         return self.ballots
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -65,7 +63,7 @@ class VotesQuery(CountsQuery, base.LinearQuery):
         return self._loss(votes_changed(self.ballots), unit)
 
 
-def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> VotesQuery:
+def design_votes(ballots: aggregates.Ballots, privacy: Privacy, unit: PrivacyUnit) -> VotesQuery:
     """The least noise that meets a guarantee: discrete Laplace for a pure one, else discrete Gaussian.
 
     Raises:
@@ -79,7 +77,7 @@ def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> Votes
     return VotesQuery(ballots, law, bits)
 
 
-def votes_changed(ballots: Ballots) -> int:
+def votes_changed(ballots: aggregates.Ballots) -> int:
     """By how much one teacher changes all counts at most, in absolute values and in squares."""
     return VOTES_MOVED * len(ballots.queries)
 
@@ -153,7 +151,7 @@ class LabelsQuery(base.Described, base.CuratorQuery):
     digested: ClassVar[str] = "labels"
     method: ClassVar[str] = "labels"
 
-    ballots: Ballots
+    ballots: aggregates.Ballots
     law: DiscreteLaplace | DiscreteGaussian
     max_answers: int
     bits: int = 0
@@ -171,7 +169,7 @@ class LabelsQuery(base.Described, base.CuratorQuery):
                 raise ParameterError("expected votes must be from 0 to 2^61 - 1, in units of 2^-bits votes")
 
     @property
-    def aggregate(self) -> Ballots:
+    def aggregate(self) -> aggregates.Ballots:
         return self.ballots
 
     @property

@@ -14,16 +14,9 @@ import numpy as np
 from ogive.columns import Domain
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.checks import Progress, plain_fields
-from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, separate
+from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, sampling, separate
 from ogive.crypto.circuits.arithmetic import Number, less
 from ogive.crypto.circuits.circuit import Value
-from ogive.crypto.circuits.sampling import (
-    add_laplace,
-    index_of_sign,
-    respond_binary,
-    respond_ternary,
-    uniform_bits,
-)
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.kernels import Kernel, Scale
 from ogive.kernels.base import Measure
@@ -93,7 +86,7 @@ class PairProgram:
         builder = Builder()
         sides = builder.garbler, builder.evaluator
         first, second = (self.entries.read(side("values", self.entries.width)) for side in sides)
-        random = uniform_bits(builder, self.noise_bits)
+        random = sampling.uniform_bits(builder, self.noise_bits)
         outputs: dict[str, Value] = {}
         for place, kernel in enumerate(self.kernel_circuit):
             count = self._random(place)
@@ -119,13 +112,15 @@ class PairProgram:
     def _noisy(self, place: int, value: Number | Bit, random: tuple[Bit, ...]) -> Value:
         law, digits = self.laws[place], self._digits(place)
         if isinstance(law, LaplaceLaw):
-            return add_laplace(Unsigned((value,)) if isinstance(value, Bit) else value, law, random)
+            return sampling.add_laplace(Unsigned((value,)) if isinstance(value, Bit) else value, law, random)
         if digits:
             assert not isinstance(value, Bit)
             value = less(Unsigned(random[:digits]), value)
         if isinstance(value, Bit):
-            return respond_binary(value, law, random[digits:])
-        return respond_ternary(index_of_sign(value) if isinstance(value, Signed) else value, law, random)
+            return sampling.respond_binary(value, law, random[digits:])
+        return sampling.respond_ternary(
+            sampling.index_of_sign(value) if isinstance(value, Signed) else value, law, random
+        )
 
     @property
     def epsilon(self) -> Fraction:

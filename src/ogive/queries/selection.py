@@ -481,13 +481,7 @@ class SparseVectorQuery(base.Described, base.CuratorQuery):
 
 
 def design_sparse_vector(
-    binning: Binning,
-    side: str,
-    *,
-    privacy: PureDP,
-    unit: PrivacyUnit,
-    beyond: int = 0,
-    concentrated: bool = False,
+    binning: Binning, side: str, *, privacy: PureDP, unit: PrivacyUnit, beyond: int = 0, concentrated: bool = False
 ) -> SparseVectorQuery:
     """The query that costs at most a pure epsilon, half of it for the limit and half for the numbers.
 

@@ -200,7 +200,6 @@ class Weights:
             raise ParameterError(f"`square` must be at most {ROOM // last**2} for {last + 1} places, got {self.square}")
 
     def to_dict(self) -> dict[str, int]:
-        """Plain data, exact."""
         return plain_fields(self)
 
 

@@ -15,13 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ogive import noise, privacy, queries
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.numbers import positive
-from ogive.noise import DerivedNodes
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer
 from ogive.trust.base import Opening, TrustModel, TrustOptions
 from ogive.trust.models import CentralOptions, LocalOptions
 
@@ -117,15 +115,15 @@ class HeldRows(TrustModel):
         shape = f"ogive labeled rows 1\n{self.rows.shape}\n".encode()
         return hashlib.sha256(shape + self.rows.astype("<i8").tobytes()).digest()
 
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+    def unit(self, adjacency: privacy.Adjacency) -> privacy.PrivacyUnit:
         """One record, which is one person."""
-        return PrivacyUnit(adjacency)
+        return privacy.PrivacyUnit(adjacency)
 
     def count(self) -> int:
         """Records."""
         return len(self.rows)
 
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> RowsOpening:
+    def resume(self, adjacency: privacy.Adjacency, *, secret: bytes) -> RowsOpening:
         """Continue a release from its noise key."""
         return RowsOpening(self.rows, adjacency, secret)
 
@@ -139,18 +137,18 @@ class OwnedRows(HeldRows):
 class RowsOpening(Opening[Any]):
     """One release of labeled rows, fixed to the rows, the adjacency and the noise key."""
 
-    def __init__(self, rows: Int64, adjacency: Adjacency, key: bytes) -> None:
+    def __init__(self, rows: Int64, adjacency: privacy.Adjacency, key: bytes) -> None:
         self._rows = rows
         self._adjacency = adjacency
         self.secret = key
 
-    def answer(self, query: Any) -> Answer:
+    def answer(self, query: Any) -> queries.Answer:
         """A gradient, or a sum of reports, with the release's own noise.
 
         Privacy: the loss of one step, however often it is opened.
         """
-        nodes = DerivedNodes(self.secret, self.context(query))
-        return Answer(query.answer(self._rows, nodes), (len(self._rows),))
+        nodes = noise.DerivedNodes(self.secret, self.context(query))
+        return queries.Answer(query.answer(self._rows, nodes), (len(self._rows),))
 
     def context(self, query: Any) -> bytes:
         """Digest of the rows and of the whole question."""

@@ -46,11 +46,9 @@ class RowChoice(Protocol):
 
     def marks(self, columns: Columns) -> tuple[NDArray[Any], ...]:
         """What the choice sees of rows: arrays of shape (rows,), of eight bytes a number."""
-        ...
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
         """Which rows are kept when every person keeps at most `limit`; shape (rows,)."""
-        ...
 
 
 # --- A choice by contents
@@ -113,14 +111,7 @@ def _tag(label: Any) -> str:
 
 
 @njit(nogil=True)
-def _choose_by_contents(
-    persons: Int64,
-    counts: Int64,
-    names: UInt64,
-    hashed: UInt64,
-    limit: int,
-    keep: Bool,
-) -> None:
+def _choose_by_contents(persons: Int64, counts: Int64, names: UInt64, hashed: UInt64, limit: int, keep: Bool) -> None:
     # the rows of each person with too many, side by side
     ends = np.zeros(len(counts), dtype=np.int64)
     end = 0

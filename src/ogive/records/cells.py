@@ -17,9 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ogive.columns import Binning, Label, LabelValue, Membership, ReadColumn
-from ogive.columns.categories import BLANKS, TRUTH, trimmed
-from ogive.columns.grids import EPOCH, EPOCH_TIME, MAX_WHOLE, MICROSECONDS_PER_DAY
+from ogive.columns import Binning, Label, LabelValue, Membership, ReadColumn, categories, grids
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, plain, quoted
 from ogive.records.labels import (
@@ -98,7 +96,7 @@ def float_values(array: Any, unit: str) -> Float64:
     kind = array.type
     if pa.types.is_date(kind):
         days = _whole(array) if pa.types.is_date32(kind) else _whole(array) // 86_400_000
-        return _with_missing(array, days.astype(np.float64) * (MICROSECONDS_PER_DAY if unit == "datetime" else 1))
+        return _with_missing(array, days.astype(np.float64) * (grids.MICROSECONDS_PER_DAY if unit == "datetime" else 1))
     if pa.types.is_timestamp(kind):
         ticks = _whole(array)
         if unit == "date":
@@ -150,21 +148,21 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
 
 def as_truth(value: LabelValue, kind: Any) -> LabelValue:
     """A value that a column is compared with: of a column of truth values the texts TRUE and FALSE are these."""
-    return TRUTH.get(trimmed(value), value) if content_kind(kind) == "truth values" else value
+    return categories.TRUTH.get(categories.trimmed(value), value) if content_kind(kind) == "truth values" else value
 
 
 def compared_number(value: LabelValue, unit: str) -> float:
     """The number of a grid that a value is compared as: days or microseconds of dates and times."""
     if unit == "number":
         return float(value)
-    text = trimmed(str(value))
+    text = categories.trimmed(str(value))
     if unit == "date":
-        return float((datetime.date.fromisoformat(text) - EPOCH).days)
+        return float((datetime.date.fromisoformat(text) - grids.EPOCH).days)
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    since = moment - EPOCH_TIME
-    return float(since.days * MICROSECONDS_PER_DAY + since.seconds * 1_000_000 + since.microseconds)
+    since = moment - grids.EPOCH_TIME
+    return float(since.days * grids.MICROSECONDS_PER_DAY + since.seconds * 1_000_000 + since.microseconds)
 
 
 def without_named(array: Any, words: MissingWords) -> Any:
@@ -191,7 +189,7 @@ def without_named(array: Any, words: MissingWords) -> Any:
 def without_words(array: Any, words: Set[str]) -> Any:
     """Texts that are null where they are one of some words, which are in small letters and without blanks around."""
     array = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(pa.large_string())
-    folded = pc.utf8_lower(pc.utf8_trim(array, BLANKS))
+    folded = pc.utf8_lower(pc.utf8_trim(array, categories.BLANKS))
     folded = pc.replace_substring_regex(folded, pattern=r"^(-?[0-9]+)\.0+$", replacement=r"\1")  # 9.0 is 9
     marked = pc.is_in(folded, value_set=pa.array(sorted(words), folded.type))
     return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
@@ -441,7 +439,7 @@ class LabelCells:
         """The cells of labels, null where a named word says so too, unless declared labels are such words: `keep`."""
         if self._source.guesses_kinds and pa.types.is_floating(array.type):
             sizes = np.abs(array.to_numpy(zero_copy_only=False))
-            if np.any(np.isfinite(sizes) & (sizes >= MAX_WHOLE)):
+            if np.any(np.isfinite(sizes) & (sizes >= grids.MAX_WHOLE)):
                 raise DataError(
                     f"column {quoted(column)} of {plain(self._source.name)} has numbers from 2^53 on, which are read "
                     "as floats from a CSV file and not told apart; write codes as words, or use Parquet or a data frame"
@@ -513,7 +511,7 @@ def check_points(source: Table, column: str, values: Iterable[LabelValue]) -> No
 
 def _is_number(value: LabelValue) -> bool:
     """Whether a value is a number, or a text that writes one."""
-    return not isinstance(value, str) or re.fullmatch(r"[-+]?[0-9]*[.]?[0-9]+", trimmed(value)) is not None
+    return not isinstance(value, str) or re.fullmatch(r"[-+]?[0-9]*[.]?[0-9]+", categories.trimmed(value)) is not None
 
 
 def _check_unnamed(column: Label | Membership, words: MissingWords) -> None:

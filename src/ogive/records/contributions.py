@@ -484,11 +484,9 @@ class Sums(Protocol):
     @property
     def sums(self) -> Int64:
         """Sums of all rows so far, in the aggregate's shape."""
-        ...
 
     def add(self, columns: Columns) -> None:
         """Add some rows of the columns of `columns_of`."""
-        ...
 
 
 def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:

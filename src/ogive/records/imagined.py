@@ -24,28 +24,13 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership
-from ogive.columns.axis import to_labels
-from ogive.columns.grids import Grid
+from ogive import queries
+from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership, axis, grids
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.checks import WIDE, Range
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.queries import (
-    Aggregate,
-    Ballots,
-    ClassBinning,
-    GroupBinning,
-    GroupSums,
-    Parted,
-    PersonShares,
-    RowValues,
-    Selected,
-    ValueCounts,
-)
 from ogive.queries.aggregates import added_up
-from ogive.records import Records
-from ogive.records.contributions import columns_of
-from ogive.records.sources import Source, memory_source
+from ogive.records import Records, contributions, sources
 from ogive.strategies.composed import PERSON_UNITS
 
 _MODEL_ROWS = 1 << 14
@@ -59,11 +44,9 @@ class Shape(Protocol):
     @property
     def words(self) -> str:
         """What is assumed, for the plan."""
-        ...
 
-    def sums(self, aggregate: Aggregate) -> Int64:
+    def sums(self, aggregate: queries.Aggregate) -> Int64:
         """Exact integers of the imagined records."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -102,40 +85,42 @@ class BinormalShape:
     def shift(self) -> float:
         return math.sqrt(2) * float(ndtri(self.auc))
 
-    def sums(self, aggregate: Aggregate) -> Int64:
+    def sums(self, aggregate: queries.Aggregate) -> Int64:
         """Exact integers of a table with these shapes in the columns that the aggregate names; groups are equal."""
-        if isinstance(aggregate, Parted):
+        if isinstance(aggregate, queries.Parted):
             part = dataclasses.replace(self, records=max(1, self.records // len(aggregate.each)))
             return np.concatenate([part.sums(each).ravel() for each in aggregate.each])
-        if isinstance(aggregate, PersonShares):  # every imagined record is a person
+        if isinstance(aggregate, queries.PersonShares):  # every imagined record is a person
             return PERSON_UNITS * self.sums(aggregate.values)
-        if isinstance(aggregate, Selected):  # every imagined record satisfies the condition
+        if isinstance(aggregate, queries.Selected):  # every imagined record satisfies the condition
             return self.sums(aggregate.values)
         return Repeated(self._table(aggregate), self.records).sums(aggregate)
 
-    def _table(self, aggregate: Aggregate) -> dict[str, Any]:
+    def _table(self, aggregate: queries.Aggregate) -> dict[str, Any]:
         positives = min(_MODEL_ROWS - 1, max(1, round(self.positive_share * _MODEL_ROWS)))
         hidden = np.concatenate([_normal(_MODEL_ROWS - positives), _normal(positives) + self.shift])
         positive = np.arange(_MODEL_ROWS) >= _MODEL_ROWS - positives
         if isinstance(aggregate, Binning):
             return {aggregate.column: self._values(aggregate.grid, hidden)}
-        if isinstance(aggregate, GroupBinning):
+        if isinstance(aggregate, queries.GroupBinning):
             values = self._values(aggregate.values.grid, hidden)
             groups = [aggregate.groups[row % len(aggregate.groups)] for row in range(len(hidden))]
             return {aggregate.values.column: values, aggregate.by: groups}
-        if isinstance(aggregate, ClassBinning):
+        if isinstance(aggregate, queries.ClassBinning):
             values = self._scores(aggregate.score.grid, hidden)
             return {aggregate.score.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
-        if isinstance(aggregate, GroupSums):
+        if isinstance(aggregate, queries.GroupSums):
             values = self._probabilities(hidden)
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
-        if isinstance(aggregate, ValueCounts):
+        if isinstance(aggregate, queries.ValueCounts):
             # half of the records have one value, half of the others a second one, and so on
             return {
                 aggregate.column.column: [f"value {(_MODEL_ROWS - row).bit_length()}" for row in range(_MODEL_ROWS)]
             }
-        assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
-        assert not isinstance(aggregate, Parted | PersonShares | Selected), "they were taken apart before"
+        assert not isinstance(aggregate, queries.Ballots), "votes are imagined by AgreeingTeachers"
+        assert not isinstance(aggregate, queries.Parted | queries.PersonShares | queries.Selected), (
+            "they were taken apart before"
+        )
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:
@@ -159,10 +144,10 @@ class BinormalShape:
                 table[column.column] = _on_grid(column.grid, (order + 0.5) / len(order))
         return table
 
-    def _scores(self, grid: Grid, hidden: Float64) -> Any:
+    def _scores(self, grid: grids.Grid, hidden: Float64) -> Any:
         return _on_grid(grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
 
-    def _values(self, grid: Grid, hidden: Float64) -> Any:
+    def _values(self, grid: grids.Grid, hidden: Float64) -> Any:
         if grid.unit == "number" and grid.low == 0 and grid.high == 1:
             return self._probabilities(hidden)
         return _on_grid(grid, (np.arange(len(hidden)) + 0.5) / len(hidden))
@@ -213,11 +198,11 @@ class Repeated:
         self._drawn = np.sort(np.random.default_rng(_SEED).permutation(rows)[:rest])
         self.words = f"the {rows} rows given as `like`"
 
-    def sums(self, aggregate: Aggregate) -> Int64:
+    def sums(self, aggregate: queries.Aggregate) -> Int64:
         """Exact integers of all copies and the rest, each row that of a person."""
-        if isinstance(aggregate, PersonShares):
+        if isinstance(aggregate, queries.PersonShares):
             return PERSON_UNITS * self.sums(aggregate.values)
-        if isinstance(aggregate, GroupSums):
+        if isinstance(aggregate, queries.GroupSums):
             refusal = (
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
@@ -226,12 +211,12 @@ class Repeated:
         if self._copies:
             parts.append((self._copies, Records(self._source).aggregate(aggregate)))
         if len(self._drawn):
-            names = list(dict.fromkeys(column.column for column in columns_of(aggregate)))
+            names = list(dict.fromkeys(column.column for column in contributions.columns_of(aggregate)))
             parts.append((1, Records.of(self._rest(names)).aggregate(aggregate)))
         match aggregate:
-            case RowValues():
+            case queries.RowValues():
                 return np.concatenate([part for times, part in parts for _ in range(times)])
-            case ValueCounts():
+            case queries.ValueCounts():
                 return added_up(parts)
         return np.asarray(sum(times * part for times, part in parts))
 
@@ -250,12 +235,12 @@ class Repeated:
         return {name: pa.chunked_array(part).combine_chunks() for name, part in zip(names, parts, strict=True)}
 
 
-def _source(like: Any) -> Source:
+def _source(like: Any) -> sources.Source:
     if isinstance(like, str | os.PathLike):
         from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
 
         return file_source(Path(like))
-    return memory_source(like, "value")
+    return sources.memory_source(like, "value")
 
 
 def _normal(size: int) -> Float64:
@@ -264,10 +249,10 @@ def _normal(size: int) -> Float64:
     return values
 
 
-def _on_grid(grid: Grid, positions: Float64) -> Any:
+def _on_grid(grid: grids.Grid, positions: Float64) -> Any:
     """Values in the bins at these relative positions, 0 at the first and 1 after the last."""
     bins = np.clip((positions * grid.bins).astype(np.int64), 0, grid.bins - 1)
-    return to_labels(grid, grid.thresholds[bins])
+    return axis.to_labels(grid, grid.thresholds[bins])
 
 
 def _labels(label: Label, positive: Bool) -> Any:

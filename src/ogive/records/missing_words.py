@@ -138,17 +138,14 @@ class NamedTable(Protocol):
     @property
     def name(self) -> str:
         """What error messages call the table."""
-        ...
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, without duplicates."""
-        ...
 
     @property
     def has_names(self) -> bool:
         """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
-        ...
 
 
 def check_column(table: NamedTable, column: str) -> None:

@@ -27,14 +27,7 @@ from ogive.privacy import (
 )
 from ogive.records.engines.connections import address_of, is_address
 from ogive.showing.view import Card
-from ogive.statistics.questions import (
-    asked_name,
-    published_columns,
-    shown_subjects,
-    state_words,
-    trust_words,
-    which_records,
-)
+from ogive.statistics import questions
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
@@ -121,7 +114,7 @@ def _published(account: Account) -> dict[str, list[int]]:
     """Columns that are not declared public though their exact counts were published, with the spends that did so."""
     results: dict[str, list[int]] = {}
     for number, question in account.questions:
-        for column in published_columns(question):
+        for column in questions.published_columns(question):
             if column not in account.unit.public and column != account.unit.person:
                 results.setdefault(column, []).append(number)
     return results
@@ -151,17 +144,17 @@ def _people(shared: Shared) -> str:
 def subject(question: Mapping[str, Any]) -> str:
     """What a question asks for, in short: the statistic, its columns and which records."""
     statistic = question.get("statistic")
-    some = which_records(statistic) if isinstance(statistic, Mapping) else []
-    columns, more = shown_subjects(question)
-    return " ".join([asked_name(question), *columns, *([f"and {more} more"] if more else []), *some])
+    some = questions.which_records(statistic) if isinstance(statistic, Mapping) else []
+    columns, more = questions.shown_subjects(question)
+    return " ".join([questions.asked_name(question), *columns, *([f"and {more} more"] if more else []), *some])
 
 
 def _row(entry: Entry, times: int) -> tuple[str, str, str, str]:
-    trust = trust_words(entry.question)
+    trust = questions.trust_words(entry.question)
     notes = [] if trust is None else [f"trust {trust}"]
     if entry.part is not None:
         notes.append(f"part {entry.part}")
-    became = state_words(entry.state, entry.statistic, entry.question)
+    became = questions.state_words(entry.state, entry.statistic, entry.question)
     if became:
         notes.append(became)
     elif times > 1:

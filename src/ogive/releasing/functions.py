@@ -70,7 +70,6 @@ class Function(Protocol):
 
     def __call__(self, *columns: object, **options: object) -> Estimate:
         """Release the statistic of some arrays."""
-        ...
 
 
 def __getattr__(name: str) -> Function:

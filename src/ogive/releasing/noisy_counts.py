@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.columns import Binning
+from ogive import columns, noise, privacy, provenance, queries
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.checks import array_of, whole
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, check_adjacency, exact
-from ogive.provenance import Provenance, trust_statement
-from ogive.queries import Answer
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
@@ -35,11 +31,11 @@ def curve_from_counts(
     *,
     bounds: tuple[Bound, Bound] | None = None,
     grid: Grid | GridName = "linear",
-    scale: Rational | None = None,
-    sigma: Rational | None = None,
+    scale: privacy.Rational | None = None,
+    sigma: privacy.Rational | None = None,
     parties: int = 2,
     total: int | None = None,
-    adjacency: Adjacency = Adjacency.ADD_OR_REMOVE,
+    adjacency: privacy.Adjacency = privacy.Adjacency.ADD_OR_REMOVE,
     column: str = "value",
     batch: str | None = None,
 ) -> Curve:
@@ -82,26 +78,26 @@ def curve_from_counts(
         30.0
     """
     values = _whole_counts(counts)
-    adjacency = check_adjacency(adjacency)
+    adjacency = privacy.check_adjacency(adjacency)
     whole(parties, "parties", 1, MOST_PARTIES)
-    if (adjacency is Adjacency.REPLACE) != (total is not None):
+    if (adjacency is privacy.Adjacency.REPLACE) != (total is not None):
         raise ParameterError("`total` is the number of records where it is public, which is so under REPLACE alone")
     if total is not None:
         whole(total, "total", 1, _MOST_COUNT)
     points = make_grid(bounds, values.size, grid)
     if points.bins != values.size:
         raise ParameterError(f"the grid has {points.bins} bins, and there are {values.size} counts")
-    law, price = _noise(scale, sigma, changed=2 if adjacency is Adjacency.REPLACE else 1)
+    law, price = _noise(scale, sigma, changed=2 if adjacency is privacy.Adjacency.REPLACE else 1)
     strategy = LeastSquaresTree(values.size, (1,), (law,))
-    answer = Answer(values, None if total is None else (total,), adding=parties)
-    unit = PrivacyUnit(adjacency)
+    answer = queries.Answer(values, None if total is None else (total,), adding=parties)
+    unit = privacy.PrivacyUnit(adjacency)
     terms = Terms(price, unit, lambda query: None)
-    curve = curve_from(answer, Binning(column, points), strategy, terms, "auto")
+    curve = curve_from(answer, columns.Binning(column, points), strategy, terms, "auto")
     digest = hashlib.sha256(
         b"ogive noisy counts\n" + values.astype("<i8").tobytes() + repr((strategy, parties)).encode()
     )
     return curve.with_provenance(
-        Provenance(
+        provenance.Provenance(
             release_id=digest.hexdigest()[:_RELEASE_ID_DIGITS],
             statistic="ecdf",
             method=strategy.name,
@@ -128,28 +124,30 @@ def _whole_counts(counts: ArrayLike) -> Any:
     return result.astype(np.int64)
 
 
-def _noise(scale: Any, sigma: Any, *, changed: int) -> tuple[Law, PureDP | ZeroConcentratedDP]:
+def _noise(scale: Any, sigma: Any, *, changed: int) -> tuple[Law, privacy.PureDP | privacy.ZeroConcentratedDP]:
     """The law of one party's noise, and what it costs where so many counts change by one."""
     if (scale is None) == (sigma is None):
         raise ParameterError(
             "state the noise of each party: `scale` of discrete Laplace or `sigma` of discrete Gaussian"
         )
     if scale is not None:
-        value = exact(scale, "scale")
+        value = privacy.exact(scale, "scale")
         if value <= 0:
             raise ParameterError(f"`scale` must be above 0, got {scale}")
-        return DiscreteLaplace(round_up_scale(value)), PureDP(changed / value)
-    value = exact(sigma, "sigma")
+        return noise.DiscreteLaplace(noise.round_up_scale(value)), privacy.PureDP(changed / value)
+    value = privacy.exact(sigma, "sigma")
     if value <= 0:
         raise ParameterError(f"`sigma` must be above 0, got {sigma}")
-    return DiscreteGaussian(round_up_root(value**2)), ZeroConcentratedDP(Fraction(changed) / (2 * value**2))
+    return noise.DiscreteGaussian(noise.round_up_root(value**2)), privacy.ZeroConcentratedDP(
+        Fraction(changed) / (2 * value**2)
+    )
 
 
 def _assumption(parties: int) -> str:
     adding = (
         "The party that added the noise states" if parties == 1 else f"The {parties} parties that added noise state"
     )
-    return trust_statement(
+    return provenance.trust_statement(
         holds="Others collected and counted the records, and whoever gave these counts states how.",
         sees="Anyone who sees the counts learns what is published.",
         assumed=f"{adding} its law, and this cannot be verified from the counts. "

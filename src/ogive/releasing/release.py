@@ -27,8 +27,7 @@ from ogive.errors import (
 )
 from ogive.ledger.entries import plain_text
 from ogive.local.oracles import RandomizedResponse
-from ogive.noise import SystemSource
-from ogive.noise.base import RandomSource
+from ogive.noise import RandomSource, SystemSource
 from ogive.privacy import (
     Adjacency,
     ApproxDP,
@@ -61,22 +60,7 @@ from ogive.queries import (
 )
 from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.wrapped import LinearSelectedQuery, SelectedQuery
-from ogive.statistics.base import (
-    OF_BOUNDS,
-    OF_COUNT,
-    OF_RANGE,
-    OF_RECORDS,
-    Estimate,
-    EstimateT,
-    Statistic,
-    Terms,
-    check_statistic,
-    completed,
-    describe,
-    innermost,
-    settled,
-)
-from ogive.statistics.kinds import read_recorded
+from ogive.statistics import base, kinds
 from ogive.strategies.base import LOUD, noise_share
 from ogive.trust.base import Opening, TrustModel, check_trust
 
@@ -85,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def release(
-    statistic: Statistic[EstimateT],
+    statistic: base.Statistic[base.EstimateT],
     *,
     trust: TrustModel,
     privacy: Privacy | None = None,
@@ -94,7 +78,7 @@ def release(
     batch: str | None = None,
     public: Sequence[str] | str | None = None,
     source: RandomSource | None = None,
-) -> EstimateT:
+) -> base.EstimateT:
     """Release one statistic of the records that a trust model holds.
 
     Every query is priced from its own fields before it is answered. A statistic that would exceed its guarantee is
@@ -130,7 +114,7 @@ def release(
         `privacy`, for the stated adjacency and public columns, under the trust model's assumption.
     """
     adjacency = check_adjacency(adjacency)
-    check_statistic(statistic)
+    base.check_statistic(statistic)
     check_trust(trust, what="release")
     if source is not None and not isinstance(source, RandomSource):
         raise ParameterError(f"`source` must be a random source such as SystemSource(), got {type(source).__name__}")
@@ -144,23 +128,23 @@ def release(
     unit = unit_of(trust, adjacency, ledger, public=public)
     if public is not None:
         trust.check_columns(check_columns(public))
-    statistic = settled(completed(statistic, trust.schema), unit)
-    inner: Any = innermost(statistic)
+    statistic = base.settled(base.completed(statistic, trust.schema), unit)
+    inner: Any = base.innermost(statistic)
     if getattr(inner, "left_out", None):
         tell_left_out(inner.left_out, trust.schema)
     account = ledger if trust.private else None
-    described = {} if account is None else describe(statistic)
+    described = {} if account is None else base.describe(statistic)
     payment = Payment(account, described, inner.name, privacy, unit, trust, batch=named)
     stored = payment.stored()
     if stored is not None:
-        return cast(EstimateT, _named(read_recorded(stored), named, payment.mark))
+        return cast(base.EstimateT, _named(kinds.read_recorded(stored), named, payment.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
     warns = trust.private and source is None
     if warns:
         tell_weak(privacy)
-    count = trust.count if warns and adjacency is Adjacency.REPLACE else _unknown
-    holder = _Paying(payment, opening, count, getattr(inner, "noise_beside", OF_RECORDS))
-    terms = Terms(
+    count = trust.count if warns and adjacency is Adjacency.REPLACE else lambda: None
+    holder = _Paying(payment, opening, count, getattr(inner, "noise_beside", base.OF_RECORDS))
+    terms = base.Terms(
         privacy,
         unit,
         trust.refusal,
@@ -202,18 +186,14 @@ def release(
         warnings.warn(warning, stacklevel=4)
     if warns and ledger is None and trust.name != "local":  # each owner's reports are that owner's to add up
         tell_no_ledger()
-    return cast(EstimateT, result)
+    return cast(base.EstimateT, result)
 
 
-def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveError | None:
+def unmet(statistic: base.Statistic[Any], trust: TrustModel, terms: base.Terms) -> OgiveError | None:
     """All that a statistic still needs, for those that can say it at once; None where that is nothing."""
-    inner: Any = innermost(statistic)
+    inner: Any = base.innermost(statistic)
     schema = trust.schema() if hasattr(inner, "unmet") else None
     return None if schema is None else inner.unmet(terms, schema)
-
-
-def _unknown() -> None:
-    """How many records there are, where that is private."""
 
 
 class _Paying:
@@ -247,7 +227,7 @@ class _Paying:
         return self.opening.answer(query)
 
 
-def _named(estimate: Estimate, batch: str | None, account: str | None) -> Estimate:
+def _named(estimate: base.Estimate, batch: str | None, account: str | None) -> base.Estimate:
     """A stored answer with the batch name of this release, and with the account that paid."""
     source = estimate.provenance
     if source is None:
@@ -393,10 +373,7 @@ class Payment:
         if self._reservation is None:
             self._account = self._begun(self._account, charge)
             self._reservation = self._account.reserve(
-                self.question,
-                statistic=self._name,
-                charge=charge,
-                secret=opening.secret,
+                self.question, statistic=self._name, charge=charge, secret=opening.secret
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
@@ -416,13 +393,13 @@ class Payment:
         self.question = self._question_to(begun)
         return begun
 
-    def record(self, estimate: Estimate) -> Estimate:
+    def record(self, estimate: base.Estimate) -> base.Estimate:
         """Record the answer; where another process was first, take its answer, which has the same noise."""
         if self._reservation is None:
             return estimate
         written = estimate.to_dict()
         recorded = self._reservation.record(written)
-        return estimate if recorded == written else read_recorded(recorded)
+        return estimate if recorded == written else kinds.read_recorded(recorded)
 
 
 # --- The loop of every release and of every plan: a statistic asks, a holder of records pays and answers
@@ -433,29 +410,29 @@ class Holder(Protocol):
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Pay for a measurement before it is answered."""
-        ...
 
     def answer(self, query: Query) -> Answer:
         """Answer a query whose measurement was paid for."""
-        ...
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[EstimateT]):
+class Outcome(Generic[base.EstimateT]):
     """One procedure from the first query to the estimate.
 
     Fields:
         measured: The first query of each measurement, in the order asked.
     """
 
-    estimate: EstimateT
+    estimate: base.EstimateT
     queries: tuple[Query, ...]
     measured: tuple[Query, ...]
     price: Loss
     answer: Answer
 
 
-def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, bounded: bool = True) -> Outcome[EstimateT]:
+def drive(
+    statistic: base.Statistic[base.EstimateT], terms: base.Terms, holder: Holder, *, bounded: bool = True
+) -> Outcome[base.EstimateT]:
     """Ask everything that a statistic asks, and price each measurement before it is answered."""
     queries: list[Query] = []
     measured: dict[Hashable, Query] = {}
@@ -473,7 +450,7 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
             price = total_loss(losses)
             if bounded and not covers(terms.privacy, price):
                 cost = in_terms_of(terms.privacy, price)
-                name = innermost(statistic).name
+                name = base.innermost(statistic).name
                 raise BudgetError(f"{name} would cost {cost}, more than the privacy guarantee {terms.privacy}")
             holder.pay(price, query)
             measured[query.measurement] = query
@@ -485,14 +462,14 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
             return Outcome(stop.value, tuple(queries), tuple(measured.values()), price, answer)
 
 
-def as_asked(reason: str | None, query: Query, statistic: Statistic[Any]) -> str | None:
+def as_asked(reason: str | None, query: Query, statistic: base.Statistic[Any]) -> str | None:
     """A reason that begins with the method of a query, with what the user asked for in its place.
 
     That is the method where another than the usual one was named, else the statistic.
     """
     if reason is None or not reason.startswith(f"{query.method} "):
         return reason
-    statistic = innermost(statistic)
+    statistic = base.innermost(statistic)
     method, usual = getattr(statistic, "method", None), getattr(type(statistic), "method", None)
     name = statistic.name if method == usual else getattr(method, "name", method)
     return f"{name}{reason.removeprefix(query.method)}"
@@ -598,18 +575,18 @@ class _Noise:
     """How large noise is, and beside what."""
 
     share: float
-    beside: str = OF_RECORDS
+    beside: str = base.OF_RECORDS
 
 
 _NO_NOISE = _Noise(0.0)
 
 
-def warning_before(query: Query, records: int | None, beside: str = OF_RECORDS) -> NoiseWarning | None:
+def warning_before(query: Query, records: int | None, beside: str = base.OF_RECORDS) -> NoiseWarning | None:
     """A warning of a measurement whose noise will hide what it is for; None where it will not."""
     noise = _NO_NOISE if records is None else _noise(query, float(max(records, 1)))
     if noise.share < LOUD:
         return None
-    words = beside if noise.beside == OF_RECORDS else noise.beside
+    words = beside if noise.beside == base.OF_RECORDS else noise.beside
     return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
 
 
@@ -669,7 +646,7 @@ def _noise(query: Query, records: float) -> _Noise:
     if isinstance(query, CellsQuery):
         # of the records in half of all cells, as of a curve at a threshold in the middle
         share = math.sqrt(query.cells.domain.size / 2) * _deviation(query.law.variance, query.bits) / records
-        return _Noise(share, OF_COUNT)
+        return _Noise(share, base.OF_COUNT)
     if isinstance(query, KernelQuery):
         return _noise_of_means(query, records)
     if isinstance(query, ReportsQuery):
@@ -691,7 +668,7 @@ def _noise_of_sum(query: MomentsQuery, records: float) -> _Noise:
     if not weights.slope:
         return _NO_NOISE
     share = _deviation(query.law.variance, query.bits) / (weights.slope * query.last * records)
-    return _Noise(share, OF_COUNT if query.last == 1 else OF_BOUNDS)
+    return _Noise(share, base.OF_COUNT if query.last == 1 else base.OF_BOUNDS)
 
 
 def _noise_of_means(query: KernelQuery, records: float) -> _Noise:
@@ -700,7 +677,7 @@ def _noise_of_means(query: KernelQuery, records: float) -> _Noise:
     scales = [records if query.counted and number == 1 else reach for number in range(len(query.laws))]
     return _Noise(
         max(_deviation(law.variance, query.bits) / scale for law, scale in zip(query.laws, scales, strict=True)),
-        OF_RANGE,
+        base.OF_RANGE,
     )
 
 
@@ -712,7 +689,8 @@ def _noise_of_reports(query: ReportsQuery, records: float) -> _Noise:
     keep = float(oracle.keep)
     other = (1 - keep) / 2
     return _Noise(
-        math.sqrt(other * (1 - other) / records) / keep, OF_BOUNDS if query.rounding == "randomized" else OF_COUNT
+        math.sqrt(other * (1 - other) / records) / keep,
+        base.OF_BOUNDS if query.rounding == "randomized" else base.OF_COUNT,
     )
 
 

@@ -299,12 +299,7 @@ class Session(Verbs):
         return estimate
 
     def pointwise(
-        self,
-        statistic: Ecdf,
-        *,
-        privacy: Privacy,
-        state: str | Path | None = None,
-        source: RandomSource | None = None,
+        self, statistic: Ecdf, *, privacy: Privacy, state: str | Path | None = None, source: RandomSource | None = None
     ) -> PointwiseCurve:
         """Open a distribution function of the session's data point by point, at one charge to its budget.
 

@@ -13,10 +13,8 @@ from ogive.core.files import permissions, write_atomically
 from ogive.errors import ParameterError
 from ogive.provenance import Provenance, publishable
 from ogive.report.budget import Total, budget, moment, totals
-from ogive.showing import words
+from ogive.showing import chart, parts, words
 from ogive.showing.chapter import Chapter, write
-from ogive.showing.chart import standalone
-from ogive.showing.parts import Html, Row, card, details, document, figure, fine, not_private, say, strong, table, tag
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.groups.estimate import GroupEstimates
@@ -93,7 +91,7 @@ def _chapter(release: _Release) -> Chapter:
     results = [chapter_of(estimate, release.truth) for estimate in release.estimates]
     main = next((chapter for chapter in results if chapter.pictures), results[0])
     others = (chapter for chapter in results if chapter is not main)
-    tables: dict[Html | None, None] = dict.fromkeys(chain(main.tables, *(chapter.tables for chapter in others)))
+    tables: dict[parts.Html | None, None] = dict.fromkeys(chain(main.tables, *(chapter.tables for chapter in others)))
     return dataclasses.replace(main, tables=tuple(tables))
 
 
@@ -172,26 +170,26 @@ NOISY = (
 )
 
 
-def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Html:
+def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> parts.Html:
     """What a published cost says, as a section of the page."""
-    return tag(
+    return parts.tag(
         "article",
-        tag("h2", TITLE, id=f"release-{number}"),
-        tag("p", headline(cost), class_="lead"),
-        tag("div", _numbers(cost), class_="tables"),
-        tag(
+        parts.tag("h2", TITLE, id=f"release-{number}"),
+        parts.tag("p", headline(cost), class_="lead"),
+        parts.tag("div", _numbers(cost), class_="tables"),
+        parts.tag(
             "div",
-            card(
+            parts.card(
                 "What a data-dependent epsilon means",
-                say(MEANING, JOINT if cost.form == "joint" else ADDITIVE),
-                say(LIMITS),
+                parts.say(MEANING, JOINT if cost.form == "joint" else ADDITIVE),
+                parts.say(LIMITS),
             ),
-            card("Why the exact number must not be published", say(SECRET), say(NOISY)),
-            card("Accuracy", *_error(cost)),
-            card(
+            parts.card("Why the exact number must not be published", parts.say(SECRET), parts.say(NOISY)),
+            parts.card("Accuracy", *_error(cost)),
+            parts.card(
                 "Cost that holds for any votes",
-                figure(f"epsilon = {shown_up(cost.independent_epsilon, '.3f')}, delta = {shown_up(cost.delta)}"),
-                say(
+                parts.figure(f"epsilon = {shown_up(cost.independent_epsilon, '.3f')}, delta = {shown_up(cost.delta)}"),
+                parts.say(
                     f"This is differential privacy, for at most {cost.max_answers:,} answers. A ledger charges this "
                     "cost."
                 ),
@@ -199,7 +197,7 @@ def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Ht
             class_="cards",
         ),
         _details(cost),
-        None if alone else tag("p", tag("a", "Back to the contents", href="#contents"), class_="fine back"),
+        None if alone else parts.tag("p", parts.tag("a", "Back to the contents", href="#contents"), class_="fine back"),
         aria_labelledby=f"release-{number}",
     )
 
@@ -213,25 +211,25 @@ def headline(cost: SanitizedCost) -> str:
     )
 
 
-def _numbers(cost: SanitizedCost) -> Html:
-    rows: list[Row] = [("Estimate for these votes", [f"{cost.epsilon:.3f}"])]
+def _numbers(cost: SanitizedCost) -> parts.Html:
+    rows: list[parts.Row] = [("Estimate for these votes", [f"{cost.epsilon:.3f}"])]
     if cost.upper_limit is not None:
         rows.append(("Upper limit, 95 % confidence", [f"{shown_up(cost.upper_limit, '.3f')}"]))
     rows.append(("Bound for any votes", [f"{shown_up(cost.independent_epsilon, '.3f')}"]))
-    return table(f"Epsilon at delta = {shown_up(cost.delta)}", ["Cost", "Epsilon"], rows)
+    return parts.table(f"Epsilon at delta = {shown_up(cost.delta)}", ["Cost", "Epsilon"], rows)
 
 
-def _error(cost: SanitizedCost) -> tuple[Html, ...]:
-    notes = [say(strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
+def _error(cost: SanitizedCost) -> tuple[parts.Html, ...]:
+    notes = [parts.say(parts.strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
     if cost.upper_limit is not None:
-        notes.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
+        notes.append(parts.say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
         if cost.upper_limit >= cost.independent_epsilon:
-            notes.append(say("This limit is not below the cost that holds for any votes; use that one."))
-    return (*notes, fine("The scale of the noise depends on the votes and is secret too."))
+            notes.append(parts.say("This limit is not below the cost that holds for any votes; use that one."))
+    return (*notes, parts.fine("The scale of the noise depends on the votes and is secret too."))
 
 
-def _details(cost: SanitizedCost) -> Html:
-    return details(
+def _details(cost: SanitizedCost) -> parts.Html:
+    return parts.details(
         [
             ("Aggregator", cost.aggregator),
             ("Classes", f"{cost.classes:,}"),
@@ -279,19 +277,19 @@ def render_report(
     chapters = _chapters(estimates, truths, names, account, costs)
     alone = len(chapters) + len(costs) == 1
     private = [chapter.provenance for chapter in chapters if chapter.provenance.private]
-    return document(
+    return parts.document(
         title,
-        tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
+        parts.tag("header", parts.tag("h1", title), *(parts.tag("p", note) for note in notes or ())),
         _warning(chapters),
         _total(chapters) if account is None else budget(account, {each.release_id for each in private}),
         None if alone else _contents([*(chapter.title for chapter in chapters), *(TITLE for _ in costs)]),
-        tag(
+        parts.tag(
             "main",
             *(write(chapter, number=i, alone=alone) for i, chapter in enumerate(chapters, start=1)),
             *(cost_section(cost, number=i, alone=alone) for i, cost in enumerate(costs, start=len(chapters) + 1)),
         ),
         _limits(private),
-        tag("footer", tag("p", _versions(chapters))),
+        parts.tag("footer", parts.tag("p", _versions(chapters))),
     )
 
 
@@ -349,7 +347,7 @@ def chart_svg(estimate: Estimate) -> str:
     chapter = chapter_of(estimate)
     if not chapter.pictures:
         raise ParameterError(f"only single values of {chapter.subject} were released; there is no curve to draw")
-    return standalone(chapter.pictures[0].chart)
+    return chart.standalone(chapter.pictures[0].chart)
 
 
 def summarize(
@@ -408,15 +406,15 @@ def _chapters(
     return chapters_of(estimates, none if truths is None else truths, none if names is None else names, account)
 
 
-def _warning(chapters: list[Chapter]) -> Html | None:
+def _warning(chapters: list[Chapter]) -> parts.Html | None:
     if any(chapter.exact and chapter.provenance.private for chapter in chapters):
-        return not_private("This page shows true values for demonstration; do not publish it.")
+        return parts.not_private("This page shows true values for demonstration; do not publish it.")
     if any(not chapter.provenance.private for chapter in chapters):
-        return not_private("This page holds exact values; do not publish it.")
+        return parts.not_private("This page holds exact values; do not publish it.")
     return None
 
 
-def _total(chapters: list[Chapter]) -> Html | None:
+def _total(chapters: list[Chapter]) -> parts.Html | None:
     private = [chapter for chapter in chapters if chapter.provenance.private]
     if len(private) < 2:
         return None
@@ -429,16 +427,16 @@ def _total(chapters: list[Chapter]) -> Html | None:
         assert entry.privacy is not None
         rows.append((", ".join(dict.fromkeys(subjects)), [words.amount(entry.privacy)]))
     result = totals([chapter.provenance for chapter in private])
-    return tag(
+    return parts.tag(
         "section",
-        tag("h2", "Total price"),
+        parts.tag("h2", "Total price"),
         *(piece for total in result for piece in _total_words(total, alone=len(result) == 1)),
-        table("Price of each release", ["Release", "Price"], rows),
+        parts.table("Price of each release", ["Release", "Price"], rows),
         class_="total",
     )
 
 
-def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
+def _total_words(total: Total, *, alone: bool) -> tuple[parts.Html, parts.Html]:
     count = "one release" if total.releases == 1 else f"{total.releases} releases"
     whose = ", if all are about the same people" if alone else f" that protect {total.unit.words}"
     who = "record" if total.unit.person is None else "person"
@@ -449,28 +447,28 @@ def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
         else ""
     )
     return (
-        figure(" and ".join(words.amount(loss) for loss in total.losses)),
-        say(
+        parts.figure(" and ".join(words.amount(loss) for loss in total.losses)),
+        parts.say(
             f"for {count}{whose}.{twice} Everything computed from a release, such as its quantiles, "
             f"is free. {words.promise(total.together, total.unit)} {words.certainty(total.together, total.unit)}"
         ),
     )
 
 
-def _contents(titles: list[str]) -> Html:
-    links = (tag("li", tag("a", title, href=f"#release-{i}")) for i, title in enumerate(titles, start=1))
-    return tag("nav", tag("ol", *links), id="contents", aria_label="Releases")
+def _contents(titles: list[str]) -> parts.Html:
+    links = (parts.tag("li", parts.tag("a", title, href=f"#release-{i}")) for i, title in enumerate(titles, start=1))
+    return parts.tag("nav", parts.tag("ol", *links), id="contents", aria_label="Releases")
 
 
-def _limits(private: list[Provenance]) -> Html | None:
+def _limits(private: list[Provenance]) -> parts.Html | None:
     if not private:
         return None
     limits = words.limits([each.unit for each in private])
-    items = (tag("li", tag("strong", name), " " + sentence) for name, sentence in limits)
-    return tag(
+    items = (parts.tag("li", parts.tag("strong", name), " " + sentence) for name, sentence in limits)
+    return parts.tag(
         "section",
-        tag("h2", "What is not protected", id="limits"),
-        tag("ul", *items),
+        parts.tag("h2", "What is not protected", id="limits"),
+        parts.tag("ul", *items),
         class_="limits",
         aria_labelledby="limits",
     )

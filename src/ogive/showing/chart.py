@@ -423,12 +423,7 @@ def _curve_mark(frame: _CurveFrame, grid: Grid, probability: float, number: floa
     x, a, b = (round(float(place), 1) for place in ends)
     y = round(float(frame.y(np.array(probability))), 1)
     name = f"{probability:.0%} at or below {show(grid, number)}, interval {show(grid, low)} to {show(grid, high)}"
-    return tag(
-        "g",
-        tag("title", name),
-        _interval(a, b, y),
-        tag("circle", class_="dot", cx=x, cy=y, r=3.5),
-    )
+    return tag("g", tag("title", name), _interval(a, b, y), tag("circle", class_="dot", cx=x, cy=y, r=3.5))
 
 
 # --- Dots: a row for each number with its interval
@@ -508,13 +503,7 @@ class DotChart:
         if dot.truth is not None:
             text += f", true {self._written(dot.truth)}"
             exact = [tag("path", class_="truth", d=f"M{self._x(size, dot.truth, low, high):g} {y - 7:g}v14")]
-        return tag(
-            "g",
-            tag("title", text),
-            _interval(a, b, y),
-            *exact,
-            tag("circle", class_="dot", cx=x, cy=y, r=3.5),
-        )
+        return tag("g", tag("title", text), _interval(a, b, y), *exact, tag("circle", class_="dot", cx=x, cy=y, r=3.5))
 
     def _written(self, number: float) -> str:
         return f"{plain_number(round(100 * number, 4))} %" if self.shares else plain_number(number)

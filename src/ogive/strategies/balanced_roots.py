@@ -13,20 +13,7 @@ from ogive.core.checks import WIDE, Range, whole
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import (
-    Level,
-    check_design,
-    histogram,
-)
-from ogive.strategies.square_root import (
-    GaussianRoot,
-    Product,
-    check_fits,
-    convolved,
-    fast_length,
-    gaussian_law,
-    transforms,
-)
+from ogive.strategies import base, square_root
 
 # --- The symmetric matrix: reflected differences of one kernel, times a whole number for each bin
 #
@@ -65,7 +52,7 @@ class ReflectedConvolver:
         self._largest = int(kernel[0]) + abs(int(kernel[1]))
         # the reflected part is a convolution with the values in reverse order
         parts = (kernel[: self.size], kernel[self.size - 1 : 0 : -1]), (kernel[self.size :], kernel[1 : self.size])
-        self._fixed = [transforms(self._cyclic(*part), self._length) for part in parts]
+        self._fixed = [square_root.transforms(self._cyclic(*part), self._length) for part in parts]
 
     def _cyclic(self, ahead: Int64, behind: Int64) -> Int64:
         """Numbers for the steps 0 .. N-1 and -(N-1) .. -1 at their places on a circle."""
@@ -74,10 +61,10 @@ class ReflectedConvolver:
 
     def apply(self, values: Int64) -> Int64:
         """The product, exactly, shape (N,)."""
-        check_fits(values, self._largest)
+        square_root.check_fits(values, self._largest)
         directions = (values, values[::-1])
-        moving = [transforms(np.ascontiguousarray(each), self._length) for each in directions]
-        return convolved(list(zip(self._fixed, moving, strict=True)), self.size)
+        moving = [square_root.transforms(np.ascontiguousarray(each), self._length) for each in directions]
+        return square_root.convolved(list(zip(self._fixed, moving, strict=True)), self.size)
 
 
 @lru_cache(maxsize=4)
@@ -152,7 +139,7 @@ class Reflected:
 
     def __init__(self, kernel: Float64) -> None:
         self.size = kernel.size // 2
-        self._length = fast_length(2 * self.size)
+        self._length = square_root.fast_length(2 * self.size)
         level = np.zeros(self._length)
         level[: self.size] = kernel[: self.size]
         level[self._length - self.size + 1 :] = kernel[self.size - 1 : 0 : -1]
@@ -188,7 +175,7 @@ def corner_sums(kernel: Float64, weights: Float64) -> Float64:
         weights: The numbers v, shape (N,).
     """
     size = weights.size
-    length = fast_length(2 * size)
+    length = square_root.fast_length(2 * size)
     level = np.fft.irfft(np.fft.rfft(kernel[:size], length) * np.fft.rfft(weights, length), length)[:size]
     before = level - kernel[0] * weights + reflected_before(kernel, weights)
     diagonal = kernel[0] + kernel[1 : 2 * size : 2]
@@ -231,7 +218,7 @@ _LARGE = 1 << 18
 
 
 @dataclass(frozen=True)
-class SymmetricRoot(GaussianRoot):
+class SymmetricRoot(square_root.GaussianRoot):
     """Integer measurements by a weighted symmetric root, with discrete Gaussian noise.
 
     Fields:
@@ -271,7 +258,7 @@ class SymmetricRoot(GaussianRoot):
 
     def measure(self, counts: Int64) -> Int64:
         """The integer matrix times the histogram, exactly, shape (N,)."""
-        counted = histogram(counts, self.size)
+        counted = base.histogram(counts, self.size)
         largest, most = int(np.abs(counted).max()), 62 - self.weight_bits
         refusal = f"`counts` must be below 2^{most} for exact measurement, got {largest}"
         Range(0, largest << self.weight_bits).check(WIDE - 1, refusal, ParameterError)
@@ -294,7 +281,7 @@ class SymmetricRoot(GaussianRoot):
         """The inverse of `normal`."""
         return np.asarray(self.unit**2 * self._inverse.times(self._inverse.times(values / self.weights)) / self.weights)
 
-    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+    def normal_equations(self, answer: Float64) -> tuple[Float64, square_root.Product, square_root.Product]:
         return self.bins(answer), self.normal, self.outer
 
     def curves(self, rows: Float64) -> Float64:
@@ -345,10 +332,10 @@ def design_symmetric_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, ad
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`.
     """
-    check_design(size, privacy, adjacency)
+    base.check_design(size, privacy, adjacency)
     bits = BITS if size <= _LARGE else MORE_BITS
     change = squared_sensitivity(size, bits, WEIGHT_BITS, adjacency is Adjacency.REPLACE)
-    law = gaussian_law(privacy, change, SymmetricRoot.what)
+    law = square_root.gaussian_law(privacy, change, SymmetricRoot.what)
     return SymmetricRoot(size, law, bits)
 
 
@@ -360,7 +347,7 @@ def design_symmetric_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, ad
 
 def places(size: int) -> int:
     """How many places the ring of a size has, P: about 3 N / 2, with small factors."""
-    return fast_length(-(-3 * size // 2))
+    return square_root.fast_length(-(-3 * size // 2))
 
 
 @lru_cache(maxsize=8)
@@ -380,13 +367,15 @@ class RingConvolver:
         self.size = vector.size
         self._length = 1 << max(1, (self.size + size - 2).bit_length())
         self._largest = int(np.abs(vector).max())
-        self._fixed = transforms(vector, self._length)
+        self._fixed = square_root.transforms(vector, self._length)
         self._moving = size
 
     def apply(self, values: Int64) -> Int64:
         """The convolution, exactly, shape (P,)."""
-        check_fits(values, self._largest)
-        straight = convolved([(self._fixed, transforms(values, self._length))], self.size + self._moving - 1)
+        square_root.check_fits(values, self._largest)
+        straight = square_root.convolved(
+            [(self._fixed, square_root.transforms(values, self._length))], self.size + self._moving - 1
+        )
         around = straight[: self.size]
         around[: self._moving - 1] += straight[self.size :]
         return around
@@ -434,7 +423,7 @@ class ToeplitzInverse:
 
     def __init__(self, column: Float64) -> None:
         self.size = column.size
-        self._length = fast_length(2 * self.size)
+        self._length = square_root.fast_length(2 * self.size)
         around = np.zeros(self._length)
         around[: self.size] = column
         around[self._length - self.size + 1 :] = column[:0:-1]
@@ -509,7 +498,7 @@ RING_BITS = 20
 
 
 @dataclass(frozen=True)
-class RingRoot(GaussianRoot):
+class RingRoot(square_root.GaussianRoot):
     """Integer measurements of a histogram on a ring with discrete Gaussian noise.
 
     Fields:
@@ -529,9 +518,9 @@ class RingRoot(GaussianRoot):
     bit_range: ClassVar[tuple[int, int]] = (12, 22)
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[base.Level, ...]:
         """One level: a noise variable per measurement, P of them."""
-        return (Level(places(self.size), self.law),)
+        return (base.Level(places(self.size), self.law),)
 
     @property
     def inverse(self) -> ToeplitzInverse:
@@ -548,7 +537,7 @@ class RingRoot(GaussianRoot):
 
     def measure(self, counts: Int64) -> Int64:
         """The integer matrix R times the histogram, exactly, shape (P,)."""
-        return ring_convolver(self.size, self.bits).apply(histogram(counts, self.size))
+        return ring_convolver(self.size, self.bits).apply(base.histogram(counts, self.size))
 
     def squared_change(self, *, replace: bool) -> int:
         """Exactly, ||c||^2 of each column c of R, or max_d ||c_0 - c_d||^2."""
@@ -561,7 +550,7 @@ class RingRoot(GaussianRoot):
         sums = np.fft.irfft(np.fft.rfft(rows / 2.0**self.bits) * spectrum, width)[..., : self.size]
         return self.inverse.times(sums)
 
-    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+    def normal_equations(self, answer: Float64) -> tuple[Float64, square_root.Product, square_root.Product]:
         return self.bins(answer), self.inverse.product, self.inverse.times
 
     def curves(self, rows: Float64) -> Float64:
@@ -593,8 +582,8 @@ def design_ring(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: A
     Privacy:
         `loss(adjacency)` of the result is at most `privacy`.
     """
-    check_design(size, privacy, adjacency)
+    base.check_design(size, privacy, adjacency)
     change = ring_sensitivity(size, RING_BITS, adjacency is Adjacency.REPLACE)
-    law = gaussian_law(privacy, change, RingRoot.what)
+    law = square_root.gaussian_law(privacy, change, RingRoot.what)
     inverse_gram(size, RING_BITS)  # a failure comes before anything is paid; estimates use it again
     return RingRoot(size, law)

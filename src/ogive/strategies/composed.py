@@ -338,12 +338,6 @@ class CountedPeople:
         return CountedPeople(read(inner))
 
 
-def counts_people(strategy: Strategy | None) -> bool:
-    """Whether a strategy, or every part of a sum, counts people, so that its exact counts need not be whole."""
-    parts = getattr(strategy, "parts", (strategy,))
-    return all(isinstance(part, CountedPeople) for part in parts)
-
-
 def units_of(people: int | None) -> int | None:
     """The units of a public number of people; None where that is private."""
     return None if people is None else people * PERSON_UNITS

@@ -495,7 +495,6 @@ class PathNoise:
         return factor * (self.law.variance / 4.0**self.bits)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {
             "name": self.name,
             "size": self.size,

@@ -145,7 +145,6 @@ class ReportedTree(_Reported):
         return np.rint(np.ldexp(np.concatenate(parts), BITS)).astype(np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
         return {"name": self.name, "size": self.size, **plain_fields(self)}
 
     @classmethod

@@ -376,7 +376,6 @@ class GaussianRoot(PlainStrategy, ABC):
         return variance_given_total(values, self.total_covariance) if total_known else values
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, the law at their end."""
         data = super().to_dict()
         data["law"] = data.pop("law")
         return data

@@ -11,12 +11,10 @@ from ogive.releasing.planning.text import heading, tables
 from ogive.study.document import MERGE, AnyStudy, PeopleStudy, ServersStudy, Study
 from ogive.study.pairs.study import Meeting
 from ogive.study.servers.uploads import report_bytes
-from ogive.trust.models import Simulation
-from ogive.trust.pairs import Pairs
+from ogive.trust import models, pairs, table
 from ogive.trust.secagg.model import SecAgg
 from ogive.trust.servers.model import Servers
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
-from ogive.trust.table import Central
 
 
 def in_words(study: AnyStudy, number: int | None) -> str:
@@ -61,7 +59,7 @@ _About = tuple[str, str, str, list[str], Planned, int]
 
 def _parties(study: Study, number: int | None) -> _About:
     count, records = len(study.parties), study.records
-    trust: Planned = Central
+    trust: Planned = table.Central
     if study.trust == MERGE:
         records = max(records // count, 1)
         seen = [
@@ -76,7 +74,7 @@ def _parties(study: Study, number: int | None) -> _About:
         ]
     else:
         options = study.aggregation
-        trust = Simulation(SecAgg, parties=count, colluding=options.colluding, dropouts=options.dropouts)
+        trust = models.Simulation(SecAgg, parties=count, colluding=options.colluding, dropouts=options.dropouts)
         seen = [
             *(text for _, text in trust_rows(study.assumption)),
             f"Who could learn more: the coordinator together with more than {_some(options.colluding)} of this list.",
@@ -106,7 +104,7 @@ def _servers(study: ServersStudy, number: int | None) -> _About:
     who = f"Servers ({len(names)}): {', '.join(names)}; {names[0]} takes the uploads"
     you = f"You run server {number}, {names[number or 0]}."
     owner = "each person's record for all releases together"
-    return who, you, owner, seen, Simulation(Servers, **options), study.records
+    return who, you, owner, seen, models.Simulation(Servers, **options), study.records
 
 
 def _people(study: PeopleStudy, number: int | None) -> _About:
@@ -121,7 +119,7 @@ def _people(study: PeopleStudy, number: int | None) -> _About:
         *(text for _, text in trust_rows(study.assumption)),
         f"The two people of a pair send {sent:,} bytes, most of them to each other.",
     ]
-    return who, you, "each person's record", seen, Simulation(Pairs), study.records
+    return who, you, "each person's record", seen, models.Simulation(pairs.Pairs), study.records
 
 
 def _public(study: AnyStudy, words: str) -> str:

@@ -16,15 +16,13 @@ from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise.laws import noise_bound
 from ogive.privacy import Adjacency
-from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import CurveQuery, LinearQuery, Query
-from ogive.queries.histograms import ClassCurvesQuery
+from ogive.queries import aggregates, base, histograms
 from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 # --- Room in the numbers in which servers hold shares
 
 
-def check_range(query: LinearQuery, *, records: int, servers: int, honest: int, modulus: int) -> None:
+def check_range(query: base.LinearQuery, *, records: int, servers: int, honest: int, modulus: int) -> None:
     """Check that measurements of this many records with the noise of all servers stay within a modulus."""
     room = modulus // 4
     cells = np.zeros(query.aggregate.shape, dtype=np.int64)
@@ -77,7 +75,7 @@ _TOTALS_BITS = 16
 """Of the limbs of what is only counted: all cells that there may be stay below 2^63."""
 
 
-def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
+def measure_modulo(query: base.LinearQuery, shares: UInt64, modulus: int) -> UInt64:
     """`query.measure` of shares of the query's aggregate, in its shape, below the modulus, exactly.
 
     Shares that add up to the aggregate modulo the number give results that add up to its measurements.
@@ -94,7 +92,7 @@ def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
     return total
 
 
-def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modulus: int) -> UInt64:
+def totals_modulo(query: base.LinearQuery, shares: UInt64, adjacency: Adjacency, modulus: int) -> UInt64:
     """`query.totals` of such shares, exactly; empty where it tells none."""
     results: list[int] = []
     for shift in range(0, (modulus - 1).bit_length(), _TOTALS_BITS):
@@ -104,7 +102,7 @@ def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modu
     return np.array([each % modulus for each in results], np.uint64)
 
 
-def _limb_bits(query: LinearQuery, present: Bool) -> int:
+def _limb_bits(query: base.LinearQuery, present: Bool) -> int:
     """The widest limbs of these cells that can be measured in 64 bits."""
     ones = present.astype(np.int64)
     for width in LIMB_BITS:
@@ -131,20 +129,20 @@ def _doubled(values: UInt64, times: int, modulus: int) -> UInt64:
 # them a record lies. Whoever counts records behind public thresholds needs the ends of these blocks only.
 
 
-def block_ends(query: Query) -> Int64:
+def block_ends(query: base.Query) -> Int64:
     """Last cells of the blocks that a query tells apart, increasing, shape (blocks,).
 
     Cells are numbered as those of `Contributions`: row by row, of sums per group of probabilities (label, group). The
     very last cell always ends a block. If the counts of every block are moved to its last cell, what a linear query
     measures stays as it is.
     """
-    if isinstance(query.aggregate, GroupSums):
+    if isinstance(query.aggregate, aggregates.GroupSums):
         return np.arange(2 * query.aggregate.shape[1])
-    if isinstance(query, CurveQuery):
+    if isinstance(query, base.CurveQuery):
         if query.points is not None:
             return np.unique([*query.points, query.strategy.size - 1])
         return _strategy_ends(query.strategy)
-    if isinstance(query, ClassCurvesQuery):
+    if isinstance(query, histograms.ClassCurvesQuery):
         starts = np.arange(query.shape[0]) * query.strategy.size
         return np.asarray(starts[:, np.newaxis] + _strategy_ends(query.strategy)).ravel()
     return np.arange(prod(query.aggregate.shape))

@@ -16,18 +16,14 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Self
 
+from ogive import noise, pairs, privacy, queries, records
 from ogive.core.arrays import UInt32
 from ogive.core.checks import Progress
 from ogive.crypto.circuits import evaluate
 from ogive.crypto.domains import derived_key
 from ogive.crypto.garbling import garbled_outputs
 from ogive.crypto.twoparty import pair_bytes
-from ogive.noise import KeyedSource
-from ogive.pairs import Design, paired_again
-from ogive.privacy import Adjacency
-from ogive.queries import Answer, PairsQuery
 from ogive.queries.pairs import Evaluate
-from ogive.records import Records
 from ogive.records.missing_words import NaValues
 from ogive.trust.models import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable, TableOpening
@@ -85,7 +81,7 @@ class Pairs(SingleTable):
         progress: Progress | None = None,
     ) -> None:
         self.options: PairsOptions = PairsOptions(circuits, absent)
-        self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)
+        self.records = records.Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)
         self.progress = progress
 
     @classmethod
@@ -97,15 +93,15 @@ class Pairs(SingleTable):
             data, person=person, max_rows_per_person=max_rows_per_person, progress=progress, **cls.arguments(options)
         )
 
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> PairsOpening:
+    def resume(self, adjacency: privacy.Adjacency, *, secret: bytes) -> PairsOpening:
         """Continue a release from its secret."""
         return PairsOpening(self, adjacency, secret)
 
 
-class PairsOpening(TableOpening[PairsQuery]):
+class PairsOpening(TableOpening[queries.PairsQuery]):
     """One release of pairs."""
 
-    def __init__(self, model: Pairs, adjacency: Adjacency, secret: bytes) -> None:
+    def __init__(self, model: Pairs, adjacency: privacy.Adjacency, secret: bytes) -> None:
         super().__init__(model.records, adjacency, secret)
         self._model = model
         self._met: list[str] = []
@@ -115,7 +111,7 @@ class PairsOpening(TableOpening[PairsQuery]):
         """How many pairs evaluated circuits of which size, in a sentence that depends on public numbers alone."""
         return " ".join(self._met)
 
-    def answer(self, query: PairsQuery) -> Answer:
+    def answer(self, query: queries.PairsQuery) -> queries.Answer:
         """What came out at all pairs, with who met whom.
 
         Privacy: `query.price(unit)` for every person, against everybody else.
@@ -126,7 +122,7 @@ class PairsOpening(TableOpening[PairsQuery]):
             rows,
             came,
             first.degrees,
-            source=KeyedSource(self._derived(b"ogive pairs people\n", context)),
+            source=noise.KeyedSource(self._derived(b"ogive pairs people\n", context)),
             evaluate=_EVALUATE[self._model.options.circuits],
             progress=self._model.progress,
         )
@@ -136,27 +132,27 @@ class PairsOpening(TableOpening[PairsQuery]):
             f"{len(values):,} pairs evaluated circuits of {circuit.ands:,} AND gates; two separate people would send "
             f"each other {sent:.3g} kB for one."
         )
-        return Answer(values, query.totals(rows, self._adjacency))
+        return queries.Answer(values, query.totals(rows, self._adjacency))
 
-    def context(self, query: PairsQuery) -> bytes:
+    def context(self, query: queries.PairsQuery) -> bytes:
         first, came = self._designs(query)
         query.check(came, first.degrees)
         return self._digest(query)
 
-    def _digest(self, query: PairsQuery) -> bytes:
+    def _digest(self, query: queries.PairsQuery) -> bytes:
         # with who does not come: other pairs may not have the same noise
         absent = repr(float(self._model.options.absent)).encode()
         return hashlib.sha256(query.digest(self._aggregate(query.rows), self._adjacency) + absent).digest()
 
-    def _designs(self, query: PairsQuery) -> tuple[Design, Design]:
+    def _designs(self, query: queries.PairsQuery) -> tuple[pairs.Design, pairs.Design]:
         """Who was to meet whom, and who did in the end."""
         rows, context = self._aggregate(query.rows), self._digest(query)
         design = query.drawn(rows, seed=self._derived(b"ogive pairs design\n", context))
         if not self._model.options.absent:
             return design, design
-        source = KeyedSource(self._derived(b"ogive pairs absent\n", context))
+        source = noise.KeyedSource(self._derived(b"ogive pairs absent\n", context))
         draws: UInt32 = source.words(design.users)
-        return design, paired_again(design, draws < self._model.options.absent * 2.0**32, seed=source.key())
+        return design, pairs.paired_again(design, draws < self._model.options.absent * 2.0**32, seed=source.key())
 
     def _derived(self, purpose: bytes, context: bytes) -> bytes:
         # under a fresh secret any context gives a key that looks uniform, so that who meets whom tells nothing of the

@@ -298,10 +298,7 @@ def respond_ternary(value: Unsigned, law: ResponseLaw, uniforms: Sequence[Bit]) 
     zero = ~(one ^ two)
     # at most one of by_one and by_two is set, and one of zero, one and two
     return Unsigned(
-        (
-            one ^ (by_one & (one ^ zero)) ^ (by_two & (one ^ two)),
-            two ^ (by_one & (two ^ one)) ^ (by_two & (two ^ zero)),
-        )
+        (one ^ (by_one & (one ^ zero)) ^ (by_two & (one ^ two)), two ^ (by_one & (two ^ one)) ^ (by_two & (two ^ zero)))
     )
 
 

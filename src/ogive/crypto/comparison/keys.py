@@ -58,11 +58,7 @@ class Group:
 
 GROUPS = {
     group.name: group
-    for group in (
-        Group("ring32", 1, 1 << 32, 32, 3),
-        Group("ring64", 2, 1 << 64, 64, 2),
-        Group("field", 3, P, 64, 2),
-    )
+    for group in (Group("ring32", 1, 1 << 32, 32, 3), Group("ring64", 2, 1 << 64, 64, 2), Group("field", 3, P, 64, 2))
 }
 
 

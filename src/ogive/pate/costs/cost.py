@@ -20,18 +20,7 @@ from ogive.accounting.losses import DISTANCE, LEAST_SIGMA, epsilon_of_gaussian, 
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.checks import all_whole, among, whole
 from ogive.errors import BudgetError, ParameterError, UnsupportedError, quoted
-from ogive.pate.aggregators import (
-    Aggregator,
-    ConfidentGNMax,
-    GNMax,
-    InteractiveGNMax,
-    LargestMargins,
-    LNMax,
-    answer_sigma,
-    check_aggregator,
-    scaled_noise,
-    threshold_check,
-)
+from ogive.pate import aggregators
 from ogive.pate.costs import threshold as confident
 from ogive.pate.costs.answers import (
     ORDERS,
@@ -80,7 +69,7 @@ class _Run(NamedTuple):
 
 def privacy_cost(
     votes: ArrayLike,
-    aggregator: Aggregator,
+    aggregator: aggregators.Aggregator,
     *,
     target_delta: Rational,
     mode: Mode | Literal["auto"] = "auto",
@@ -122,10 +111,10 @@ def privacy_cost(
         The cost is for replacing one teacher. Unless `publishable`, the result is as private as the votes.
     """
     counts = check_votes(votes)
-    check_aggregator(aggregator)
+    aggregators.check_aggregator(aggregator)
     delta = check_delta(target_delta)
     unit_of(noise)
-    if noise == "scaled" and isinstance(aggregator, LNMax):
+    if noise == "scaled" and isinstance(aggregator, aggregators.LNMax):
         noise = "discrete"
     grid = ORDERS if orders is None else check_orders(orders)
     if order is not None:
@@ -135,7 +124,7 @@ def privacy_cost(
     _check_options(chosen, aggregator, order, rule, max_answers, answered, probabilities)
     flags = None if answered is None else check_answered(answered, counts.shape)
     highest = counts.max(axis=1).astype(np.float64)
-    if isinstance(aggregator, InteractiveGNMax) and probabilities is not None:
+    if isinstance(aggregator, aggregators.InteractiveGNMax) and probabilities is not None:
         highest = largest_excess(counts, check_probabilities(probabilities, counts.shape))
     run = _Run(counts, highest, grid, noise, group, flags)
     if chosen == "independent":
@@ -161,39 +150,41 @@ def privacy_cost(
     )
 
 
-def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: int) -> Mode:
+def _mode(votes: Int64, aggregator: aggregators.Aggregator, mode: str, noise: Noise, group: int) -> Mode:
     modes: tuple[Mode | Literal["auto"], ...] = ("auto", *MODES)
     chosen = among(mode, "mode", modes)
     if chosen == "auto":
-        if isinstance(aggregator, InteractiveGNMax | LargestMargins):
+        if isinstance(aggregator, aggregators.InteractiveGNMax | aggregators.LargestMargins):
             return "independent"
         return "exact" if _is_quick(votes, aggregator, noise, group) else "joint"
     name = type(aggregator).__name__
-    if isinstance(aggregator, LargestMargins) and mode != "independent":
+    if isinstance(aggregator, aggregators.LargestMargins) and mode != "independent":
         raise UnsupportedError(f"{name} opens noisy histograms, whose cost is independent of votes; use independent")
     if mode in ("exact", "exact_two_sided"):
-        if not isinstance(aggregator, GNMax | ConfidentGNMax):
+        if not isinstance(aggregator, aggregators.GNMax | aggregators.ConfidentGNMax):
             raise UnsupportedError(f"there is no exact cost of {name}; use joint")
         if noise == "discrete" or group != 1:
             raise UnsupportedError("exact costs are for continuous or scaled noise, one teacher per party; use joint")
-    if mode == "joint_two_sided" and isinstance(aggregator, LNMax):
+    if mode == "joint_two_sided" and isinstance(aggregator, aggregators.LNMax):
         raise UnsupportedError("there is no two-sided cost of LNMax but the independent one")
-    if mode in ("realised", "expected") and not isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
+    if mode in ("realised", "expected") and not isinstance(
+        aggregator, aggregators.ConfidentGNMax | aggregators.InteractiveGNMax
+    ):
         raise UnsupportedError(f"{name} answers every query, so no query is {mode}; use joint")
     return chosen
 
 
-def _is_quick(votes: Int64, aggregator: Aggregator, noise: Noise, group: int) -> bool:
+def _is_quick(votes: Int64, aggregator: aggregators.Aggregator, noise: Noise, group: int) -> bool:
     queries, classes = votes.shape
-    if noise == "discrete" or group != 1 or not isinstance(aggregator, GNMax | ConfidentGNMax):
+    if noise == "discrete" or group != 1 or not isinstance(aggregator, aggregators.GNMax | aggregators.ConfidentGNMax):
         return False
     quick = classes <= MOST_EXACT_CLASSES and queries * classes**3 <= MOST_EXACT_WORK
-    return quick and is_feasible(int(votes[0].sum()), classes, float(answer_sigma(aggregator)))
+    return quick and is_feasible(int(votes[0].sum()), classes, float(aggregators.answer_sigma(aggregator)))
 
 
 def _check_options(
     mode: Mode,
-    aggregator: Aggregator,
+    aggregator: aggregators.Aggregator,
     order: float | None,
     rule: str | None,
     max_answers: int | None,
@@ -213,9 +204,9 @@ def _check_options(
         if mode != "independent":
             raise ParameterError("`max_answers` goes with mode independent")
         whole(max_answers, "max_answers", 1)
-        if isinstance(aggregator, LargestMargins):
+        if isinstance(aggregator, aggregators.LargestMargins):
             raise ParameterError("LargestMargins releases every histogram, so `max_answers` has no effect")
-    interactive = isinstance(aggregator, InteractiveGNMax)
+    interactive = isinstance(aggregator, aggregators.InteractiveGNMax)
     if probabilities is not None and not interactive:
         raise ParameterError("probabilities go with InteractiveGNMax")
     if interactive and probabilities is None and mode != "independent":
@@ -225,23 +216,25 @@ def _check_options(
 
 
 def _independent(
-    run: _Run, aggregator: Aggregator, delta: float, cap: int, rule: Rule | None, order: float | None
+    run: _Run, aggregator: aggregators.Aggregator, delta: float, cap: int, rule: Rule | None, order: float | None
 ) -> tuple[Converted, str, Float64, float]:
     """Epsilon, how it was converted, costs by order, and the cap on answers."""
     queries, classes = run.votes.shape
     answers = min(cap, queries)
-    if isinstance(aggregator, LNMax):
+    if isinstance(aggregator, aggregators.LNMax):
         rdp = laplace_rdp(run.grid, answers=answers, scale=float(aggregator.scale), group=run.group)
         pure = Converted(float(2 * answers * run.group / aggregator.scale), math.nan)
         result = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
         if rule is None and order is None and pure.value < result.value:
             return pure, "pure", rdp, answers
         return result, rule or "tight", rdp, answers
-    sigma_2 = aggregator.sigma if isinstance(aggregator, LargestMargins) else answer_sigma(aggregator)
+    sigma_2 = (
+        aggregator.sigma if isinstance(aggregator, aggregators.LargestMargins) else aggregators.answer_sigma(aggregator)
+    )
     if sigma_2 is None:
         raise ParameterError("the cost of LargestMargins needs its sigma")
     sigma_1, checks = Fraction(1), 0
-    if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
+    if isinstance(aggregator, aggregators.ConfidentGNMax | aggregators.InteractiveGNMax):
         sigma_1, checks = aggregator.sigma_1, queries
     rdp = independent_rdp(
         run.grid, checks=checks, sigma_1=float(sigma_1), answers=answers, sigma_2=float(sigma_2), group=run.group
@@ -271,26 +264,28 @@ def _gaussian(loss: GaussianDP, delta: float) -> float:
         return math.inf
 
 
-def _dependent(run: _Run, aggregator: Aggregator, mode: Mode) -> tuple[Float64, float]:
+def _dependent(run: _Run, aggregator: aggregators.Aggregator, mode: Mode) -> tuple[Float64, float]:
     """Costs by order, summed over queries, and how many answers there were or are expected."""
-    if isinstance(aggregator, LNMax):
+    if isinstance(aggregator, aggregators.LNMax):
         logs = logq_lnmax(run.votes, float(aggregator.scale), noise=run.noise)
         return _total(run, lambda part: rdp_lnmax(logs[part], float(aggregator.scale) / run.group, run.grid))
-    if isinstance(aggregator, GNMax):
+    if isinstance(aggregator, aggregators.GNMax):
         if mode in ("exact", "exact_two_sided"):
             return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))
         return _total(run, _answer_costs(run, float(aggregator.sigma), two_sided=mode == "joint_two_sided"))
-    assert isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+    assert isinstance(aggregator, aggregators.ConfidentGNMax | aggregators.InteractiveGNMax)
     return _checked(run, aggregator, mode)
 
 
-def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mode) -> tuple[Float64, float]:
+def _checked(
+    run: _Run, aggregator: aggregators.ConfidentGNMax | aggregators.InteractiveGNMax, mode: Mode
+) -> tuple[Float64, float]:
     threshold, sigma_1, sigma_2 = (
         float(value) for value in (aggregator.threshold, aggregator.sigma_1, aggregator.sigma_2)
     )
     log_pass, _ = confident.check_tails(run.highest, threshold, sigma_1, noise=run.noise)
     chance = float(np.exp(log_pass).sum())
-    if isinstance(aggregator, ConfidentGNMax) and mode in ("exact", "exact_two_sided"):
+    if isinstance(aggregator, aggregators.ConfidentGNMax) and mode in ("exact", "exact_two_sided"):
         return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))[0], chance
     two_sided = mode == "joint_two_sided"
     answer = _answer_costs(run, sigma_2, two_sided=two_sided)
@@ -313,7 +308,9 @@ def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mod
     return _total(run, paid)[0], chance if run.answered is None else float(run.answered.sum())
 
 
-def _exact_costs(run: _Run, aggregator: GNMax | ConfidentGNMax, *, two_sided: bool) -> Callable[[slice], Float64]:
+def _exact_costs(
+    run: _Run, aggregator: aggregators.GNMax | aggregators.ConfidentGNMax, *, two_sided: bool
+) -> Callable[[slice], Float64]:
     """What steps cost under the noise that is drawn."""
     sigma, check = drawn(aggregator, run.noise)
     unit = unit_of(run.noise)
@@ -338,23 +335,23 @@ def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]
     return total, float(queries)
 
 
-def drawn(aggregator: GNMax | ConfidentGNMax, noise: Noise) -> tuple[float, Check | None]:
+def drawn(aggregator: aggregators.GNMax | aggregators.ConfidentGNMax, noise: Noise) -> tuple[float, Check | None]:
     """Sigma of an answer's noise, and the check before it, both in votes.
 
     `noise`: Continuous noise has the stated scale; scaled noise has the next larger one that samplers accept, and its
     threshold is the next larger number of units.
     """
-    if isinstance(aggregator, GNMax):
+    if isinstance(aggregator, aggregators.GNMax):
         return _scale(aggregator.sigma, "sigma", noise), None
     threshold = aggregator.threshold
     if noise == "scaled":
-        threshold = Fraction(threshold_check(threshold, aggregator.sigma_1).threshold, _VOTE)
+        threshold = Fraction(aggregators.threshold_check(threshold, aggregator.sigma_1).threshold, _VOTE)
     check = Check(float(threshold), _scale(aggregator.sigma_1, "sigma_1", noise))
     return _scale(aggregator.sigma_2, "sigma_2", noise), check
 
 
 def _scale(sigma: Fraction, name: str, noise: Noise) -> float:
-    return float(scaled_noise(sigma, name).sigma / _VOTE if noise == "scaled" else sigma)
+    return float(aggregators.scaled_noise(sigma, name).sigma / _VOTE if noise == "scaled" else sigma)
 
 
 # --- Costs that no vote enters: what goes into ledgers, and may be published
@@ -460,7 +457,7 @@ class PrivacyFilter:
 
     def __init__(
         self,
-        aggregator: Aggregator,
+        aggregator: aggregators.Aggregator,
         *,
         epsilon: Rational,
         target_delta: Rational,
@@ -468,8 +465,8 @@ class PrivacyFilter:
         group: int = 1,
         noise: Noise = "scaled",
     ) -> None:
-        check_aggregator(aggregator)
-        if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
+        aggregators.check_aggregator(aggregator)
+        if not isinstance(aggregator, aggregators.GNMax | aggregators.ConfidentGNMax | aggregators.InteractiveGNMax):
             raise UnsupportedError(
                 f"a privacy filter charges single answers with Gaussian noise, not {quoted(aggregator)}"
             )
@@ -478,11 +475,11 @@ class PrivacyFilter:
         self.answers = 0
         self._check = (
             gaussian_loss(checks=1, sigma_1=aggregator.sigma_1, classes=classes, group=group, noise=noise)
-            if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+            if isinstance(aggregator, aggregators.ConfidentGNMax | aggregators.InteractiveGNMax)
             else None
         )
         self._answer = gaussian_loss(
-            answers=1, sigma_2=answer_sigma(aggregator), classes=classes, group=group, noise=noise
+            answers=1, sigma_2=aggregators.answer_sigma(aggregator), classes=classes, group=group, noise=noise
         )
         # the most of both kinds' distances, so that whatever mixture is run stays within both sums; or in zCDP, which
         # integers keep exactly

@@ -18,21 +18,10 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from ogive import queries
 from ogive.columns import Binning, ReadColumn, may_drop
 from ogive.core.arrays import Int64
 from ogive.errors import DataError, UnsupportedError, plain, quoted
-from ogive.queries import (
-    Aggregate,
-    Ballots,
-    Cells,
-    ClassBinning,
-    GroupBinning,
-    GroupSums,
-    Parted,
-    PersonShares,
-    RowValues,
-    ValueCounts,
-)
 from ogive.records.bounding import summed_bits
 from ogive.records.cells import kind_of
 from ogive.records.contributions import Summable, ValueSums, check_room, columns_of, contributor, group_places
@@ -118,20 +107,20 @@ class CellReader:
         self._bound = bound
         self._engine = engine
 
-    def sums(self, aggregate: Aggregate) -> Int64:
-        if isinstance(aggregate, RowValues | Ballots):
-            what = "votes" if isinstance(aggregate, Ballots) else "rows"
+    def sums(self, aggregate: queries.Aggregate) -> Int64:
+        if isinstance(aggregate, queries.RowValues | queries.Ballots):
+            what = "votes" if isinstance(aggregate, queries.Ballots) else "rows"
             raise UnsupportedError(
                 f"{plain(self._name)} lies in an engine, which counts cells and hands out no {what}; release "
                 "statistics of counts, or read the table from a file"
             )
         labels: dict[str, LabelCodes] = {}
-        if isinstance(aggregate, Parted):
+        if isinstance(aggregate, queries.Parted):
             return self._parted(aggregate, labels)
         (question,) = self._questions(aggregate)
         return _summed(aggregate, self._counted(question, labels)[0], labels)
 
-    def _parted(self, aggregate: Parted, labels: dict[str, LabelCodes]) -> Int64:
+    def _parted(self, aggregate: queries.Parted, labels: dict[str, LabelCodes]) -> Int64:
         """The sums of all groups in a row; what is asked of several groups is asked of the engine once."""
         counted = [each for question in self._questions(aggregate) for each in self._counted(question, labels)]
         results: list[Int64] = [np.zeros(0, dtype=np.int64)] * len(aggregate.values)
@@ -143,10 +132,10 @@ class CellReader:
                     results[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
         return np.concatenate(results)
 
-    def _questions(self, aggregate: Aggregate) -> list[Question]:
+    def _questions(self, aggregate: queries.Aggregate) -> list[Question]:
         """The questions for an aggregate: one for each kind of group, or for all where rows are chosen for all."""
         columns, bits = columns_of(aggregate), summed_bits(aggregate)
-        if not isinstance(aggregate, Parted):
+        if not isinstance(aggregate, queries.Parted):
             return [Question(columns, bits, (tuple(range(len(columns))),))]
         last, first, views = len(columns) - 1, 0, []
         for each in dict.fromkeys(aggregate.values):
@@ -202,7 +191,7 @@ class CellReader:
                 "for example money; cast the column to numeric in a view of the table"
             ) from None
 
-    def questions(self, aggregate: Aggregate) -> tuple[Any, ...]:
+    def questions(self, aggregate: queries.Aggregate) -> tuple[Any, ...]:
         """The questions for an aggregate that is a sum over records, as expressions of ibis."""
         return tuple(map(self._expression, self._questions(aggregate)))
 
@@ -352,18 +341,18 @@ def _fixed_point(value: Any, substitute: float | None, bits: int) -> Any:
     return low.cast("int64") + up
 
 
-def _summed(aggregate: Aggregate, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
+def _summed(aggregate: queries.Aggregate, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
     """The sums of an aggregate of these combinations."""
     match aggregate:
-        case ValueCounts():
+        case queries.ValueCounts():
             values = ValueSums(aggregate, labels[aggregate.column.column])
             values.add(counted.columns, counted.counts)
             return values.sums
-        case GroupSums():
+        case queries.GroupSums():
             return _probabilities(aggregate, counted, labels)
-        case PersonShares():
+        case queries.PersonShares():
             return _summed(aggregate.values, counted, labels)
-        case Binning() | ClassBinning() | GroupBinning() | Cells():
+        case Binning() | queries.ClassBinning() | queries.GroupBinning() | queries.Cells():
             sums = np.zeros(aggregate.shape, dtype=np.int64)
             cells = _cells(aggregate, counted, labels)
             np.add.at(sums.reshape(-1), cells[cells >= 0], counted.counts[cells >= 0])
@@ -372,7 +361,7 @@ def _summed(aggregate: Aggregate, counted: Counted, labels: Mapping[str, LabelCo
             raise AssertionError("conditions and groups are taken apart before")
 
 
-def _probabilities(aggregate: GroupSums, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
+def _probabilities(aggregate: queries.GroupSums, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
     sums = np.zeros(aggregate.shape, dtype=np.int64)
     label, groups = np.divmod(_cells(aggregate, counted, labels), aggregate.shape[1])
     assert counted.amounts is not None

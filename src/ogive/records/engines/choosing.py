@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import ibis
 import pyarrow as pa
 
-from ogive.columns import LabelValue
-from ogive.columns.categories import spellings
-from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
+from ogive.columns import LabelValue, categories, predicates
 from ogive.errors import DataError, quoted
 from ogive.records.bounding import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
 from ogive.records.cells import as_truth, compared_number, kind_of, named_numbers, type_words
@@ -261,20 +259,20 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: MissingWords, engine: str) -> Any:
+def holds(where: predicates.Predicate, table: Any, types: Mapping[str, Any], words: MissingWords, engine: str) -> Any:
     """Whether a condition holds, true or false and never null."""
     match where:
-        case All():
+        case predicates.All():
             return functools.reduce(operator.and_, [holds(part, table, types, words, engine) for part in where.parts])
-        case Either():
+        case predicates.Either():
             return functools.reduce(operator.or_, [holds(part, table, types, words, engine) for part in where.parts])
-        case Not():
+        case predicates.Not():
             return ~holds(where.part, table, types, words, engine)
-        case Missing():
+        case predicates.Missing():
             return _missing(table[where.column], types[where.column], words, engine)
-        case Comparison():
+        case predicates.Comparison():
             return _compared(table[where.column], types[where.column], where.sign, where.value, words, engine)
-        case Among():
+        case predicates.Among():
             column, kind = table[where.column], types[where.column]
             each = [_compared(column, kind, "==", value, words, engine) for value in where.values]
             return functools.reduce(operator.or_, each)
@@ -294,7 +292,7 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     if unit is None:
         # bytes, since a column may take capitals for small letters
         text = as_text(without_named(column, kind, words, engine), engine)
-        words = [utf8(ibis.literal(word), engine) for word in spellings(str(value))]
+        words = [utf8(ibis.literal(word), engine) for word in categories.spellings(str(value))]
         same = functools.reduce(operator.or_, (utf8(stripped(text, engine), engine) == word for word in words))
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):

@@ -354,10 +354,7 @@ def small_key(value: Any, grid: Grid, line: Line) -> Any:
     """The key of each number of an engine's column, times the step."""
     step = _step(grid)
     below = _key(value, grid, line, line.low)
-    cases = [
-        (value.isnull() | value.isnan(), ibis.null(_KEY)),
-        (value <= _first(grid), ibis.literal(step, _KEY)),
-    ]
+    cases = [(value.isnull() | value.isnan(), ibis.null(_KEY)), (value <= _first(grid), ibis.literal(step, _KEY))]
     last = ibis.literal(grid.bins * step, _KEY)
     if line.low == line.high:
         return ibis.coalesce(_times(below, step).try_cast(_KEY), ibis.cases(*cases, else_=last))

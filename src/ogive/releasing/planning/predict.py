@@ -35,17 +35,7 @@ from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery, Query, un
 from ogive.records.imagined import Repeated, Shape
 from ogive.releasing.planning.rows import LeftOut, Plan, PlanRow, listed, metrics_of, named
 from ogive.releasing.release import drive
-from ogive.statistics.base import (
-    Estimate,
-    Statistic,
-    Terms,
-    check_statistic,
-    completed,
-    describe,
-    innermost,
-    parted,
-    settled,
-)
+from ogive.statistics import base
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Rehearsal, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
@@ -67,7 +57,7 @@ Planned = TrustOf | TrustModel
 
 
 def plan(
-    statistic: Statistic[Any],
+    statistic: base.Statistic[Any],
     *,
     privacy: Privacy | Sequence[Privacy] | None = None,
     records: int,
@@ -161,7 +151,7 @@ def plan_of(
 ) -> Plan:
     """The plan of rows that planners of one statistic made."""
     return Plan(
-        statistic=describe(planners[0].whole),
+        statistic=base.describe(planners[0].whole),
         records=records,
         unit=planners[0].setting.unit,
         trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
@@ -187,18 +177,18 @@ class Planner:
         written: What the statistic asks as it was written, by guarantee.
     """
 
-    statistic: Statistic[Any]
+    statistic: base.Statistic[Any]
     setting: Setting
     model: TrustOptions
     runs: int | None
-    whole: Statistic[Any]
+    whole: base.Statistic[Any]
     simulated: int = 0
     rested_on: list[str] = field(default_factory=list)
     written: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
 
     @staticmethod
     def of(
-        statistic: Statistic[Any],
+        statistic: base.Statistic[Any],
         records: int,
         adjacency: Adjacency,
         person: str | None,
@@ -215,7 +205,7 @@ class Planner:
         records = any_whole(records, "records", 1, MAX_RECORDS)
         if runs is not None:
             whole(runs, "runs", 2)
-        check_statistic(statistic)
+        base.check_statistic(statistic)
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
         unit = dataclasses.replace(unit, public=check_columns(public))
         if not model.private:
@@ -223,7 +213,7 @@ class Planner:
         assumed = {"positive_share": positive_share, "auc": auc}
         records = part_records(statistic, records)
         shape = _shape(
-            innermost(statistic), records, like, {name: each for name, each in assumed.items() if each is not None}
+            base.innermost(statistic), records, like, {name: each for name, each in assumed.items() if each is not None}
         )
         setting = Setting(
             records=records,
@@ -235,8 +225,8 @@ class Planner:
             answer=answer_imagined,
         )
         held = trust.schema if isinstance(trust, TrustModel) else lambda: None
-        question = settled(completed(statistic, held), unit)
-        return Planner(innermost(question), setting, model, runs, question)
+        question = base.settled(base.completed(statistic, held), unit)
+        return Planner(base.innermost(question), setting, model, runs, question)
 
     @property
     def basis(self) -> str:
@@ -244,9 +234,9 @@ class Planner:
         simulated = f"simulated, {self.simulated} releases a row, on {self.setting.shape.words}"
         return "\n".join([*self.rested_on, *([simulated] if self.simulated else [])])
 
-    def terms(self, privacy: Privacy) -> Terms:
+    def terms(self, privacy: Privacy) -> base.Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
-        return Terms(
+        return base.Terms(
             privacy,
             self.setting.unit,
             self.model.refusal,
@@ -257,7 +247,7 @@ class Planner:
             cell_limit=self.model.cell_limit,
         )
 
-    def ladder(self, methods: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
+    def ladder(self, methods: Mapping[str, base.Statistic[Any]]) -> tuple[Privacy, ...]:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""
         for method in methods.values():
             with suppress(*DOES_NOT_FIT):
@@ -265,9 +255,9 @@ class Planner:
                 return SHORT_LADDER if self.setting.given or not decided else LADDER
         return LADDER
 
-    def prediction(self, method: Statistic[Any], privacy: Privacy) -> Prediction:
+    def prediction(self, method: base.Statistic[Any], privacy: Privacy) -> Prediction:
         """What the statistic says of one of its methods under one guarantee."""
-        terms, parts = self.terms(privacy), parted(self.whole, method)
+        terms, parts = self.terms(privacy), base.parted(self.whole, method)
         for part in parts:
             terms = part.shared(terms)
         setting = dataclasses.replace(self.setting, unit=terms.unit) if parts else self.setting
@@ -281,15 +271,15 @@ class Planner:
     def _asked(self, questions: Sequence[Query]) -> list[Query]:
         """The questions of all parts together, from those of one."""
         queries = list(questions)
-        for part in reversed(parted(self.whole, self.statistic)):
+        for part in reversed(base.parted(self.whole, self.statistic)):
             queries = [part.parts.joined([query] * part.parts.number) for query in queries]
         return queries
 
-    def row(self, name: str, method: Statistic[Any], privacy: Privacy) -> PlanRow:
+    def row(self, name: str, method: base.Statistic[Any], privacy: Privacy) -> PlanRow:
         """The row of the method that would be chosen, the first of `rows`."""
         return self.rows(name, method, privacy)[0]
 
-    def rows(self, name: str, method: Statistic[Any], privacy: Privacy) -> list[PlanRow]:
+    def rows(self, name: str, method: base.Statistic[Any], privacy: Privacy) -> list[PlanRow]:
         """Price and errors of one method under one guarantee, and what it takes of parties and servers: a row for each
         kind of upload that fits, the one that would be taken first.
         """
@@ -378,7 +368,7 @@ class Planner:
         }
         return {**errors, "undefined": float(lost)} if lost else errors
 
-    def _truth(self, terms: Terms, sums: Sums) -> Estimate:
+    def _truth(self, terms: base.Terms, sums: Sums) -> base.Estimate:
         """The exact answer, by the first method that fits; some methods find less of it than others.
 
         Records are imagined, so where nobody sees records somebody here does.
@@ -393,12 +383,12 @@ class Planner:
 
 def part_records(statistic: Any, records: int) -> int:
     """How many records a part has on average, of so many that satisfy the condition, if there is one."""
-    for part in parted(statistic, innermost(statistic)):
+    for part in base.parted(statistic, base.innermost(statistic)):
         records = max(1, part.parts.records(records) or records)
     return records
 
 
-def _shape(statistic: Statistic[Any], records: int, like: Any, assumed: Mapping[str, float]) -> Shape:
+def _shape(statistic: base.Statistic[Any], records: int, like: Any, assumed: Mapping[str, float]) -> Shape:
     """The records that errors are simulated on: those given, or those that the statistic imagines."""
     if like is None:
         return prediction_of(statistic.name).imagined(records, assumed)
@@ -432,7 +422,7 @@ def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int
     return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust.options
 
 
-def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
+def rehearse(statistic: base.Statistic[Any], terms: base.Terms, sums: Sums, *, run: int | None) -> Rehearsal:
     """Ask everything of known sums.
 
     `terms`: Privacy, unit and what the trust model can serve. `run`: Number of the imagined release, which fixes its
@@ -444,13 +434,15 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
     return Rehearsal(outcome.estimate, measured, outcome.queries, outcome.price, terms)
 
 
-def answer_imagined(query: Query, sums: Int64, terms: Terms, run: int | None) -> Answer:
+def answer_imagined(query: Query, sums: Int64, terms: base.Terms, run: int | None) -> Answer:
     """The answer to one query about known sums, without a price."""
     holder = Imagined(lambda _: sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
     return holder.answer(query)
 
 
-def plan_taken(statistic: Statistic[Any], *, privacy: Privacy, records: int, unit: PrivacyUnit, trust: Planned) -> Plan:
+def plan_taken(
+    statistic: base.Statistic[Any], *, privacy: Privacy, records: int, unit: PrivacyUnit, trust: Planned
+) -> Plan:
     """Predict what the method that is taken costs, and how far off it is.
 
     `records`: Number of records; a guess if the adjacency keeps it private. `trust`: Trust model, as for `plan`.
@@ -484,7 +476,7 @@ _PER_DECADE = 900  # decimals of three digits
 
 
 def required_privacy(
-    statistic: Statistic[Any],
+    statistic: base.Statistic[Any],
     *,
     records: int,
     error: Mapping[str, float],
@@ -546,7 +538,7 @@ def required_privacy(
         runs,
         public=public,
     )
-    metrics = metrics_of(innermost(statistic).name)
+    metrics = metrics_of(base.innermost(statistic).name)
     name = named(metrics, given_name)
     trials = 0
 

@@ -28,7 +28,6 @@ class Row(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""
-        ...
 
 
 RowT = TypeVar("RowT", bound=Row)

@@ -23,8 +23,7 @@ from ogive.statistics.curve.base import MOST_BATCHES, CurveBase, check_merged, r
 from ogive.statistics.curve.merging import merge
 from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
-from ogive.strategies import strategy_from_dict
-from ogive.strategies.composed import counts_people
+from ogive.strategies import CountedPeople, strategy_from_dict
 
 # --- Step functions, shaped like results of `scipy.stats.ecdf`
 
@@ -347,7 +346,8 @@ class Curve(CurveBase):
         if counted != "people":
             raise DataError(f"the field 'counted' of a curve is 'people' or absent, got {quoted(counted)}")
         people = "counted" in data
-        if strategy is not None and counts_people(strategy) is not people:
+        parts = getattr(strategy, "parts", (strategy,))
+        if strategy is not None and all(isinstance(part, CountedPeople) for part in parts) is not people:
             raise DataError("this curve contradicts itself: it counts people in some places only")
         check_merged(strategy, total, provenance, merged)
         check_price(provenance, [(strategy, adjacency)])

@@ -17,11 +17,7 @@ FLOWER = "1.41.0"
 """The version of Flower that the app was written and tested for."""
 
 _PACKAGE = "ogive_relay"
-_COPIED = (
-    "flower/relay/apps.py",
-    "https/mailbox.py",
-    "local_client.py",
-)
+_COPIED = ("flower/relay/apps.py", "https/mailbox.py", "local_client.py")
 """Files of `ogive.study`; in the app they lie side by side. The folder `relay` is no package of ogive: its files need
 Flower, so that whoever imports all of ogive passes them by."""
 _IMPORT = re.compile(r"^from ogive\.study\.(?:\w+\.)*(\w+) import", re.MULTILINE)

@@ -20,12 +20,10 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive import ledger, privacy, queries
 from ogive.crypto.domains import HashDomain, derived_key, digest
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
-from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss
-from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
 from ogive.study.course import Own, OwnOpening, Step, check_budget, course, estimate_of, payment_of
 from ogive.study.document import ServersStudy
@@ -65,11 +63,11 @@ class OwnUploads(Own):
             result.update(_set_of(server))
         return result.digest()
 
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnAnswers:
+    def resume(self, adjacency: privacy.Adjacency, *, secret: bytes) -> OwnAnswers:
         return OwnAnswers(self._study, self._servers(), secret, self._noise)
 
 
-class OwnAnswers(OwnOpening[LinearQuery]):
+class OwnAnswers(OwnOpening[queries.LinearQuery]):
     """Answers whose noise is a function of the server's own secret, not of the release's."""
 
     def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
@@ -78,7 +76,7 @@ class OwnAnswers(OwnOpening[LinearQuery]):
         self._noise = noise
         self._servers = servers
 
-    def context(self, query: LinearQuery) -> bytes:
+    def context(self, query: queries.LinearQuery) -> bytes:
         """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
 
         The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
@@ -124,7 +122,7 @@ class Node:
         *,
         key: Ed25519PrivateKey,
         store: Store,
-        account: Account,
+        account: ledger.Account,
         enrolled: Enrolled,
         random: Callable[[int], bytes] = os.urandom,
         workers: Workers | None = None,
@@ -237,7 +235,7 @@ class Node:
         result = course(self.study, self.study.releases[release], self.answers(release))
         return result if isinstance(result, Step) else None
 
-    def answers(self, release: int) -> tuple[Answer, ...]:
+    def answers(self, release: int) -> tuple[queries.Answer, ...]:
         with self._store.read() as entries:
             return OfServers(self.study, entries).answers(release)
 
@@ -355,7 +353,7 @@ class Node:
     def _answer_name(self, release: int, query: int) -> str:
         return f"answer/{self.study.releases[release].name}/{query}"
 
-    def _check_sums(self, release: int, opened: tuple[Answer, ...]) -> None:
+    def _check_sums(self, release: int, opened: tuple[queries.Answer, ...]) -> None:
         """Refuse sums from which nothing can be computed, which only organizations can bring about."""
         try:
             course(self.study, self.study.releases[release], opened)
@@ -430,7 +428,7 @@ class Node:
         payment = self._payment(release)
         part = self._own().resume(self.study.unit.adjacency, secret=self._random(KEY_BYTES))
 
-        def pay(loss: Loss, query: LinearQuery) -> None:
+        def pay(loss: privacy.Loss, query: queries.LinearQuery) -> None:
             payment.pay(loss, query, part)
 
         try:

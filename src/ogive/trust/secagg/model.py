@@ -40,8 +40,7 @@ from ogive.privacy import Adjacency
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.trust.base import Opening
-from ogive.trust.secagg import COLLUDING, SecAggOptions
+from ogive.trust import base, secagg, table
 from ogive.trust.secagg.terms import (
     AggregationTerms,
     Contribution,
@@ -50,7 +49,6 @@ from ogive.trust.secagg.terms import (
     public_bytes,
     shape_of,
 )
-from ogive.trust.table import SeveralTables, naming, read_parties
 
 # --- One secure aggregation in one process: the messages are real, the network is not
 
@@ -112,8 +110,7 @@ class Session:
         self._play(Round.KEYS, lambda number: self._parties[number].advertise())
         self._play(Round.SHARES, lambda number: self._parties[number].share_keys(self._server.message(number)))
         self._play(
-            Round.INPUT,
-            lambda number: self._parties[number].mask(self._server.message(number), self._vector(number)),
+            Round.INPUT, lambda number: self._parties[number].mask(self._server.message(number), self._vector(number))
         )
         return self._server.included
 
@@ -139,7 +136,7 @@ def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
     return frozenset(number for number, round in leaving.items() if round <= Round.INPUT)
 
 
-class SecAggOpening(Opening[LinearQuery]):
+class SecAggOpening(base.Opening[LinearQuery]):
     """One release, fixed to the parties' data, the adjacency and the secret, which gives each party its noise key.
 
     Noise is a function of the secret, so a release that was cut off goes on with the same noise; masks and keys are
@@ -245,7 +242,7 @@ class SecAggOpening(Opening[LinearQuery]):
             return self._parties[number].vector(query, key=key, context=context)
 
     def _naming(self, number: int) -> AbstractContextManager[None]:
-        return naming(number - 1, len(self._parties))
+        return table.naming(number - 1, len(self._parties))
 
     def _study(self, query: LinearQuery) -> bytes:
         about = b"ogive secure aggregation study 1\n" + derived_key(self.secret, b"ogive secagg\nrelease")
@@ -255,7 +252,7 @@ class SecAggOpening(Opening[LinearQuery]):
 # --- The trust model
 
 
-class SecAgg(SeveralTables):
+class SecAgg(table.SeveralTables):
     """Several parties who add up masked vectors; only the sum is revealed.
 
     Args:
@@ -289,7 +286,7 @@ class SecAgg(SeveralTables):
         10000
     """
 
-    options_type = SecAggOptions
+    options_type = secagg.SecAggOptions
     made_of = (
         "the records of each party, as in `ogive.{name}([north, south])`; to divide one table among simulated parties "
         "write `trust=ogive.Simulation(ogive.{name}, parties=3)`"
@@ -299,7 +296,7 @@ class SecAgg(SeveralTables):
         self,
         parties: Sequence[Any],
         *,
-        colluding: int = COLLUDING,
+        colluding: int = secagg.COLLUDING,
         dropouts: int = 0,
         threshold: int | None = None,
         leaving: Mapping[int, str] | None = None,
@@ -317,9 +314,9 @@ class SecAgg(SeveralTables):
                 f"`parties` must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
                 "[north, south]; for a single one use Central"
             )
-        self.options: SecAggOptions = SecAggOptions(len(parties), colluding, dropouts, threshold)
+        self.options: secagg.SecAggOptions = secagg.SecAggOptions(len(parties), colluding, dropouts, threshold)
         self.leaving = _rounds(leaving or {}, len(parties))
-        self.parties = read_parties(
+        self.parties = table.read_parties(
             parties, person=person, max_rows_per_person=max_rows_per_person, na_values=na_values
         )
 

@@ -12,13 +12,7 @@ import numpy as np
 
 from ogive.core.arrays import Int64, UInt64
 from ogive.core.checks import Range, whole
-from ogive.crypto.aggregation import (
-    MOST_PARTIES,
-    AggregationSettings,
-    check_threshold,
-    choose_neighbours,
-    least_threshold,
-)
+from ogive.crypto import aggregation
 from ogive.crypto.aggregation.messages import aggregation_cost
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes
@@ -54,7 +48,7 @@ class AggregationTerms:
     wanted: int | None = None
 
     def __post_init__(self) -> None:
-        parties = whole(self.parties, "parties", 2, MOST_PARTIES)
+        parties = whole(self.parties, "parties", 2, aggregation.MOST_PARTIES)
         whole(self.colluding, "colluding", 0, parties - 1)
         whole(self.dropouts, "dropouts", 0, parties - 1)
         if self.honest < 1:
@@ -71,7 +65,7 @@ class AggregationTerms:
                 "many; leave it out"
             )
         if self.wanted is not None:
-            check_threshold(self.wanted, parties, self.dropouts, self.colluding, confirmed=self.confirmed)
+            aggregation.check_threshold(self.wanted, parties, self.dropouts, self.colluding, confirmed=self.confirmed)
 
     @property
     def honest(self) -> int:
@@ -83,7 +77,7 @@ class AggregationTerms:
         """With how many others each party shares masks and secrets, and how many of them open one; None for all."""
         if self.parties <= ALL_PAIRS:
             return None
-        return choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
+        return aggregation.choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
 
     @cached_property
     def confirmed(self) -> bool:
@@ -91,20 +85,20 @@ class AggregationTerms:
 
         Not possible where too many may leave, or where each of many parties knows some others only.
         """
-        least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
+        least = aggregation.least_threshold(self.parties, colluding=self.colluding, confirmed=True)
         return self.graph is None and least <= self.parties - self.dropouts
 
     def settings(
         self, *, study: bytes, release: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
-    ) -> AggregationSettings:
+    ) -> aggregation.AggregationSettings:
         if self.graph is not None:
             neighbours, threshold = self.graph
         else:
             # where lists cannot be confirmed, as many as will stay, so that no few of them open a secret
             most = self.parties - self.dropouts
-            least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
+            least = aggregation.least_threshold(self.parties, colluding=self.colluding, confirmed=True)
             neighbours, threshold = None, min(least, most) if self.wanted is None else self.wanted
-        return AggregationSettings(
+        return aggregation.AggregationSettings(
             study,
             release,
             tuple(parties),

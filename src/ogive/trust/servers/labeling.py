@@ -32,20 +32,8 @@ from functools import cached_property
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt64
-from ogive.crypto.circuits import Circuit
+from ogive.crypto import circuits, domains, field, semi_honest, wire
 from ogive.crypto.circuits.arithmetic import MOST_BITS, first_largest, reaches, share_bits
-from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.field import P
-from ogive.crypto.semi_honest import (
-    SemiHonestEvaluator,
-    SemiHonestGarbler,
-    Task,
-    instances_at_once,
-    message_bytes,
-    read_bits,
-    write_bits,
-)
-from ogive.crypto.wire import Reader
 from ogive.errors import PeerError, UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.noise.laws import noise_bound
@@ -95,13 +83,13 @@ class Comparison:
             )
 
     @cached_property
-    def check(self) -> Circuit | None:
+    def check(self) -> circuits.Circuit | None:
         if self.query.check is None:
             return None
         return reaches(self._classes, self._check_width, offset_width=self._offset_width, shift=self.query.bits)
 
     @cached_property
-    def label(self) -> Circuit:
+    def label(self) -> circuits.Circuit:
         return first_largest(self._classes, self._label_width)
 
     def check_bits(self, server: int, sums: UInt64, nodes: NodeNoise, queries: Int64) -> Bool:
@@ -112,7 +100,7 @@ class Comparison:
         bottom, top = self._reach
         shares, offsets = sums[queries], nodes.values(check.law, 0, queries)
         if server == GARBLER:
-            shares = added(shares, residues(self._whole_votes[queries] - low, P), P)
+            shares = added(shares, residues(self._whole_votes[queries] - low, field.P), field.P)
             # a threshold that no noise reaches, or every noise, is as good as the nearest such
             offsets = offsets + (low << self.query.bits) - min(max(check.threshold, bottom), top + 1)
         width = self._offset_width
@@ -122,23 +110,23 @@ class Comparison:
     def label_bits(self, server: int, sums: UInt64, nodes: NodeNoise, queries: Int64) -> Bool:
         """What a server enters for the labels of some queries, shape (queries, wires); see `check_bits`."""
         query, classes = self.query, self._classes
-        scaled = added(np.zeros((len(queries), classes), np.uint64), sums[queries], P)
+        scaled = added(np.zeros((len(queries), classes), np.uint64), sums[queries], field.P)
         for _ in range(query.bits):
-            scaled = added(scaled, scaled, P)
+            scaled = added(scaled, scaled, field.P)
         places = queries[:, np.newaxis] * classes + np.arange(classes)
         noise = nodes.values(query.law, len(query.levels) - 1, places)
         if server == GARBLER:
             noise = noise + _bound(query.law)
-        return share_bits(added(scaled, residues(noise, P), P), self._label_width)
+        return share_bits(added(scaled, residues(noise, field.P), field.P), self._label_width)
 
     def traffic(self) -> Compared:
         """What the two servers send and compute, if every query is checked and as many are answered as may be."""
         sent, gates, bits = np.zeros(2, np.int64), 0, 0
         for circuit, queries in ((self.check, len(self.query.ballots.queries)), (self.label, self.query.max_answers)):
             if circuit is not None:
-                size = instances_at_once(circuit)
+                size = semi_honest.instances_at_once(circuit)
                 for start in range(0, queries, size):
-                    transfer, extension, garbled = message_bytes(circuit, min(size, queries - start))
+                    transfer, extension, garbled = semi_honest.message_bytes(circuit, min(size, queries - start))
                     sent += (transfer + garbled, extension)
                 gates += queries * circuit.ands
                 bits += queries * circuit.evaluator_bits
@@ -195,7 +183,7 @@ def _bound(law: Law) -> int:
 ANSWERED = 0
 """What is said of a query that has a label, beside `REFUSED` and `NOT_ASKED`."""
 
-_Work = Iterator[tuple[Circuit, Bool, str]]
+_Work = Iterator[tuple[circuits.Circuit, Bool, str]]
 
 
 @dataclass(frozen=True)
@@ -255,8 +243,8 @@ class SemiHonestLabeling:
         self._random = random
         self._channel = channel
         self._sessions = 0
-        self._garbler: SemiHonestGarbler | None = None
-        self._evaluator: SemiHonestEvaluator | None = None
+        self._garbler: semi_honest.SemiHonestGarbler | None = None
+        self._evaluator: semi_honest.SemiHonestEvaluator | None = None
         self._own: Bool = self.half
         self._work = self._steps()
         self._turn: Callable[[bytes], bytes | None]
@@ -268,7 +256,7 @@ class SemiHonestLabeling:
     def take(self, message: bytes) -> bytes | None:
         if self.done:
             raise PeerError("all labels are found, and nothing more is taken")
-        reader = Reader(self._channel.read(message), "message about labels")
+        reader = wire.Reader(self._channel.read(message), "message about labels")
         reader.expect(self._question, "question")
         return self._turn(reader.take(reader.left))
 
@@ -305,14 +293,16 @@ class SemiHonestLabeling:
             self.done = True
             return None
         circuit, bits, self._purpose = step
-        fields = (self._session, self._question, number(self._sessions))
-        task = Task(circuit, len(bits), digest(HashDomain.SERVERS_LABELS, *fields, length=16))
+        fields = (self._session, self._question, domains.number(self._sessions))
+        task = semi_honest.Task(
+            circuit, len(bits), domains.digest(domains.HashDomain.SERVERS_LABELS, *fields, length=16)
+        )
         self._sessions += 1
         if self._votes.server == GARBLER:
-            self._garbler = SemiHonestGarbler(task, bits, self._random)
+            self._garbler = semi_honest.SemiHonestGarbler(task, bits, self._random)
             self._turn = self._garble
             return self._say(self._garbler.transfer)
-        self._evaluator = SemiHonestEvaluator(task, bits, self._random)
+        self._evaluator = semi_honest.SemiHonestEvaluator(task, bits, self._random)
         self._turn = self._extend
         return None
 
@@ -329,7 +319,7 @@ class SemiHonestLabeling:
 
     def _evaluate(self, body: bytes) -> bytes:
         assert self._evaluator is not None
-        reader = Reader(body, "garbled circuit")
+        reader = wire.Reader(body, "garbled circuit")
         other_half = reader.take(-(-len(self._queries) // 8) if self._purpose == "check" else 0)
         self._own = self._evaluator.half(reader.take(reader.left))
         message = self._say(self._own_half())
@@ -343,15 +333,15 @@ class SemiHonestLabeling:
 
     def _own_half(self) -> bytes:
         """The half that the other server is told, of a check, or nothing."""
-        return write_bits(self._own[:, 0]) if self._purpose == "check" else b""
+        return semi_honest.write_bits(self._own[:, 0]) if self._purpose == "check" else b""
 
     def _end(self, other_half: bytes) -> None:
         """Note what this session found, from the own half and what the other told of its own."""
         if self._purpose == "label":
-            Reader(other_half, "end of a session").finish()
+            wire.Reader(other_half, "end of a session").finish()
             self.half = np.concatenate([self.half, self._own])
             return
-        self._opened(self._own[:, 0] ^ read_bits(other_half, len(self._queries)))
+        self._opened(self._own[:, 0] ^ semi_honest.read_bits(other_half, len(self._queries)))
 
     def _say(self, *bodies: bytes) -> bytes:
         return self._channel.write(b"".join([self._question, *bodies]))
@@ -367,7 +357,7 @@ def converse(garbler: SemiHonestLabeling, evaluator: SemiHonestLabeling) -> None
         raise PeerError("a server has nothing more to say while the other waits")
 
 
-def _parts(queries: Int64, circuit: Circuit) -> Iterator[Int64]:
-    size = instances_at_once(circuit)
+def _parts(queries: Int64, circuit: circuits.Circuit) -> Iterator[Int64]:
+    size = semi_honest.instances_at_once(circuit)
     for start in range(0, len(queries), size):
         yield queries[start : start + size]

@@ -46,9 +46,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED, ServedQuery
-from ogive.records import Records
-from ogive.records.contributions import Contributions, pieces
-from ogive.records.missing_words import NaValues
+from ogive.records import Records, contributions, missing_words
 from ogive.trust.base import Opening
 from ogive.trust.modulus import added, block_ends, check_range, signed
 from ogive.trust.servers import ServersOptions
@@ -291,7 +289,7 @@ class ServersOpening(Opening[ServedQuery]):
         done = 0
         whole = sum(records.size for records in self._parties)
         added = np.zeros(layout.counted + layout.groups, np.int64)
-        for batch, some in enumerate(pieces(self._contributions(layout.aggregate), size)):
+        for batch, some in enumerate(contributions.pieces(self._contributions(layout.aggregate), size)):
             added += layout.added(some)
             yield upload(collected, some, batch=batch, session=session, random=random)
             done += len(some.cells)
@@ -300,7 +298,7 @@ class ServersOpening(Opening[ServedQuery]):
         if not np.array_equal(added, np.delete(priced, np.arange(layout.counted, layout.cells))):
             raise DataError("the records changed while they were read; make a table of them that stays as it is")
 
-    def _contributions(self, aggregate: Aggregate) -> Iterator[Contributions]:
+    def _contributions(self, aggregate: Aggregate) -> Iterator[contributions.Contributions]:
         for number, records in enumerate(self._parties):
             with naming(number, len(self._parties)):
                 yield from records.contributions(aggregate)
@@ -428,7 +426,7 @@ class Servers(SeveralTables):
         colluding: int | None = None,
         person: str | None = None,
         max_rows_per_person: int = 1,
-        na_values: NaValues = (),
+        na_values: missing_words.NaValues = (),
         progress: Progress | None = None,
     ) -> None:
         tables = data if _are_tables(data) else [data]
