@@ -45,7 +45,7 @@ PYTHON_ALONE = {
     ),
     "arrays": (
         *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "payloads"),
-        *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
+        *("points", "reports", "scores", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
     "arguments": ("every", "paper"),

@@ -175,14 +175,14 @@ class TimesShape(BinormalShape):
             "`like=` for other data"
         )
 
-    def _table(self, aggregate: Aggregate) -> dict[str, Any]:
-        if not isinstance(aggregate, GroupBinning):
+    def _table(self, aggregate: queries.Aggregate) -> dict[str, Any]:
+        if not isinstance(aggregate, queries.GroupBinning):
             return super()._table(aggregate)
         grid, groups = aggregate.values.grid, aggregate.groups
         shares = np.log1p(-(np.arange(_MODEL_ROWS) + 0.5) / _MODEL_ROWS) / np.log(0.2)
         times = np.minimum(grid.low + shares * (float(grid.thresholds[-2]) - grid.low), grid.high)
         ends = [groups[0 if row % 2 else 1 + row // 2 % (len(groups) - 1)] for row in range(_MODEL_ROWS)]
-        return {aggregate.values.column: to_labels(grid, times), aggregate.by: ends}
+        return {aggregate.values.column: axis.to_labels(grid, times), aggregate.by: ends}
 
 
 class Repeated:

@@ -328,7 +328,7 @@ class CurveChart:
         frame = _CurveFrame(self, size)
         parts = _curve_axes(frame, self)
         if self.low is not None and self.high is not None:
-            parts.append(tag("path", class_="band", d=_band(frame, self.low, self.high)))
+            parts.append(tag("path", class_="band", d=_band(frame, self.low, self.high, falling=self.start > 0)))
         parts.append(
             tag("path", class_="curve", d=_path(_stairs(frame, self.share, start=self.start), end=frame.right))
         )
@@ -387,8 +387,11 @@ def _path(stairs: tuple[Float64, Float64], *, end: float) -> str:
     return f"M{x[0]:g} {y[0]:g}{steps}H{end:g}"
 
 
-def _band(frame: _CurveFrame, low: Float64, high: Float64) -> str:
-    lower, upper = band_steps(frame.grid, np.asarray(low), np.asarray(high))
+def _band(frame: _CurveFrame, low: Float64, high: Float64, *, falling: bool) -> str:
+    if falling:
+        upper, lower = (1.0 - each for each in band_steps(frame.grid, 1.0 - np.asarray(high), 1.0 - np.asarray(low)))
+    else:
+        lower, upper = band_steps(frame.grid, np.asarray(low), np.asarray(high))
     top = _stairs(frame, upper[1:], start=float(upper[0]))
     x, y = _stairs(frame, lower[1:], start=float(lower[0]))
     back = "".join(f"H{a:g}V{b:g}" for a, b in zip(x[:0:-1], y[-2::-1], strict=True))

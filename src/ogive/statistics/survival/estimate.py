@@ -25,6 +25,7 @@ from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
+from ogive.statistics.functionals import noise_roots
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
@@ -436,9 +437,9 @@ class SurvivalEstimate(Estimate):
         level = self._level(asked)
         one, two = (getattr(each, of)(t, level) for each in (self, other))
         value, error, low, high = how(one, two, level)
-        return Number(
-            f"{how.__name__}, {one.what}", value, max(low, 0.0) if how is confidence.ratio else low, high, error
-        )
+        ratio = how is confidence.ratio
+        what = f"{'ratio' if ratio else 'difference'}, {one.what}"
+        return Number(what, value, max(low, 0.0) if ratio else low, high, error)
 
     def _check_same(self, other: SurvivalEstimate) -> None:
         if other.grid != self.grid:
@@ -512,7 +513,7 @@ class SurvivalPrediction(Prediction):
         strategy = cast(SurvivalEstimate, self.rehearsal.estimate).curves[0].strategy
         if strategy is None:
             return None
-        return float(np.sqrt(np.mean(np.square(process.noise_roots(cast(Any, strategy))).sum(axis=1))))
+        return float(np.sqrt(np.mean(np.square(noise_roots(cast(Any, strategy))).sum(axis=1))))
 
 
 def check_times(grid: Grid) -> None:

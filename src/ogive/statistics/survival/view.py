@@ -208,11 +208,12 @@ class SurvivalEstimateView(View):
         if not estimate.defined:
             return ()
         band, sure = estimate.band(), words.percent(estimate.confidence_level)
+        start = estimate.grid.low
         chart = CurveChart(
             grid=estimate.grid,
             label=estimate.time,
             share=_held(estimate.probabilities),
-            view=(estimate.grid.low, estimate.grid.high),
+            view=(start, estimate.last_time if estimate.last_time > start else estimate.grid.high),
             summary=f"Share of the records without an event at each time. {self.headline}",
             low=band.low,
             high=band.high,
