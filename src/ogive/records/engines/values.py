@@ -39,6 +39,8 @@ def stripped(text: Any, engine: str | None) -> Any:
     blanks = BLANKS
     if engine in ("postgres", "pyspark"):  # a database may have no such letters, and a literal of Spark no controls
         blanks = "".join(f"\\u{ord(each):04x}" for each in BLANKS)
+    if engine == "postgres":  # by way of bytes, since some collations allow no patterns
+        text = function("convert_from", "binary", "string", returns="string")(utf8(text, engine), "UTF8")
     return text.re_replace(f"^[{blanks}]+|[{blanks}]+$", "")
 
 
