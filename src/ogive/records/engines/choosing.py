@@ -297,8 +297,8 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     if unit is None:
         # bytes, since a column may take capitals for small letters
         text = as_text(without_named(column, kind, words, engine), engine)
-        words = [utf8(ibis.literal(word), engine) for word in spellings(str(value))]
-        same = functools.reduce(operator.or_, (utf8(stripped(text, engine), engine) == word for word in words))
+        wanted = [utf8(ibis.literal(word), engine) for word in spellings(str(value))]
+        same = functools.reduce(operator.or_, (utf8(stripped(text, engine), engine) == word for word in wanted))
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors
