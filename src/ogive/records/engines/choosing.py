@@ -292,11 +292,7 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     if unit is None:
         # bytes, since a column may take capitals for small letters
         text = as_text(without_named(column, kind, words, engine), engine)
-<<<<<<< HEAD
         wanted = [utf8(ibis.literal(word), engine) for word in categories.spellings(str(value))]
-=======
-        wanted = [utf8(ibis.literal(word), engine) for word in spellings(str(value))]
->>>>>>> fa55126dc351756f098fd62ec42dd29dfc8a7975
         same = functools.reduce(operator.or_, (utf8(stripped(text, engine), engine) == word for word in wanted))
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
