@@ -489,3 +489,26 @@ def test_restricted_means_and_survival_of_two_groups_are_compared(months):
         assert result.value == pytest.approx(number, abs=1e-12)
         assert result.low < result.value < result.high
         assert result.standard_error > 0
+
+
+def test_a_restricted_mean_of_times_within_bins_has_no_bias_of_half_a_bin():
+    times = np.random.default_rng(5).exponential(30, 100_000)
+    estimate = ogive.survival(times, np.ones(len(times), dtype=int), bounds=(0, 60), bins=20, privacy=ogive.PureDP(50))
+    truth = 30 * (1 - np.exp(-2))
+    assert abs(estimate.restricted_mean().value - truth) < 0.25
+    steps = 3.0 * (1 + sum(estimate.probabilities[:-1]))
+    assert abs(steps - truth) > 1, "the control: survival as steps is off by half a bin"
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+def test_nothing_is_estimated_where_noise_alone_is_measured(adjacency):
+    data = ogive.Session(
+        {"t": [1.0, 2.0, 3.0, 4.0, 5.0], "e": [1, 0, 1, 0, 1]}, adjacency=adjacency, limit=ogive.PureDP(1)
+    )
+    defined = [
+        session_estimate.defined
+        for session_estimate in (
+            data.survival("t", "e", bounds=(0, 60), bins=20 + each, privacy=ogive.PureDP("0.001")) for each in range(20)
+        )
+    ]
+    assert sum(defined) <= 2

@@ -284,18 +284,20 @@ class SurvivalEstimate(Estimate):
         The upper end is infinite where the estimate does not settle it. The true quantile may lie anywhere in the bin
         that ends at a threshold, so the lower end is the threshold before.
         """
-        _check_share(p)
-        low, high = self.intervals(confidence_level)
-        before = np.concatenate(([self.grid.low if self.grid.kind != "integers" else 0.0], self.timeline[:-1]))
+        value, (low, high) = self.quantile(p), self.intervals(confidence_level)
+        begin = max(self.grid.low - 1.0, 0.0) if self.grid.kind == "integers" else self.grid.low
+        before = np.concatenate(([begin], self.timeline[:-1]))
         first = np.flatnonzero(low <= 1 - p)
         last = np.flatnonzero(high < 1 - p)
-        return (
-            float(before[first[0]]) if len(first) else float(self.timeline[-1]),
-            float(self.timeline[last[0]]) if len(last) else math.inf,
-        )
+        start = float(before[first[0]]) if len(first) else float(self.timeline[-1])
+        end = float(self.timeline[last[0]]) if len(last) else math.inf
+        return float(np.fmin(start, value)), float(np.fmax(end, value))
 
     def restricted_mean(self, horizon: float | None = None, confidence_level: float | None = None) -> Number:
         """Mean of the time to the event up to a horizon, with its interval: the area below the survival function.
+
+        On a grid of whole numbers survival is a step function, as for `lifelines`; on others it falls evenly within
+        each bin, since events lie anywhere in it.
 
         Args:
             horizon: A threshold; by default the last one at which the estimate is estimable.
@@ -313,10 +315,15 @@ class SurvivalEstimate(Estimate):
         if point == len(self.timeline) or self.timeline[point] != end:
             raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
         widths = np.zeros(self.estimable)
+        start = float(self.timeline[0])
         widths[:point] = np.diff(self.timeline[: point + 1])
-        value = float(self.timeline[0] + widths @ self.probabilities[: self.estimable])
+        if self.grid.kind != "integers":  # events lie within bins: the mean of both ends' survival
+            gaps = np.diff(self.timeline[: point + 1], prepend=self.grid.low)
+            start, widths[: point + 1] = self.grid.low + float(gaps[0]) / 2, gaps / 2
+            widths[:point] += gaps[1:] / 2
+        value = float(start + widths @ self.probabilities[: self.estimable])
         error = float(self._change.along(widths).deviations[0])
-        center = float(self.timeline[0] + widths @ self._raw.survival)
+        center = float(start + widths @ self._raw.survival)
         low, high = max(0.0, center - z * error), min(end, center + z * error)
         return Number(what, value, min(low, value), max(high, value), error)
 

@@ -119,24 +119,32 @@ class Process:
         return result
 
     @cached_property
-    def risk_noise(self) -> Float64:
-        """Standard deviation of the noise of the numbers at risk, shape (m,)."""
+    def _noise(self) -> tuple[Float64, Float64]:
+        """Standard deviations of the noise of the numbers at risk, and of those less the events, shape (m,) each."""
         size = len(self.at_risk)
         if self.strategy is None:
-            return np.zeros(size)
+            return np.zeros(size), np.zeros(size)
         roots = noise_roots(cast(Hashable, self.strategy))
-        before = np.vstack([np.zeros(roots.shape[1]), roots[: size - 1]])
+        ends = np.vstack([np.zeros(roots.shape[1]), roots[:size]])
         if self.total is None:
-            before = roots[-1] - before
-        result: Float64 = np.sqrt(np.square(before).sum(axis=1) * len(self.cumulative))
-        return result
+            ends = roots[-1] - ends
+        squares = np.square(ends).sum(axis=1)
+        before, after = squares[:-1], squares[1:]
+        return np.sqrt(before * len(self.cumulative)), np.sqrt(before + after * self.causes)
+
+    @property
+    def risk_noise(self) -> Float64:
+        """Standard deviation of the noise of the numbers at risk, shape (m,)."""
+        return self._noise[0]
 
     @cached_property
     def estimable(self) -> int:
         """How many thresholds the functions are estimable at: until noise may hide that anybody is at risk."""
-        enough = np.minimum(self.at_risk, self.remaining) >= np.maximum(_CLEAR * self.risk_noise, _FEWEST)
         if self.strategy is None:
             enough = self.at_risk > 0
+        else:
+            of_risk, of_remaining = (np.maximum(_CLEAR * noise, _FEWEST) for noise in self._noise)
+            enough = (self.at_risk >= of_risk) & (self.remaining >= of_remaining)
         return int(np.logical_and.accumulate(enough).sum())
 
     # functions, at the first `estimable` thresholds

@@ -92,7 +92,7 @@ class Survival:
 
     @cached_property
     def axis(self) -> Grid:
-        """The thresholds at which survival is estimable."""
+        """The thresholds at which survival is estimated."""
         return make_grid(self.bounds, self.bins, self.grid)
 
     @cached_property

@@ -83,7 +83,8 @@ class SurvivalEstimateView(View):
 
     @property
     def _counted(self) -> str:
-        return f"{'about ' if self.estimate.private else ''}{self.estimate.records:,.0f}"
+        noisy = self.estimate.private and self.estimate.total is None
+        return f"{'about ' if noisy else ''}{self.estimate.records:,.0f}"
 
     @property
     def _deaths(self) -> list[tuple[str, str]]:
@@ -235,7 +236,7 @@ class SurvivalEstimateView(View):
     def headline(self) -> str:
         estimate = self.estimate
         if not estimate.defined:
-            return "The noise leaves no records at risk, so that survival cannot be estimable."
+            return "The noise leaves no records at risk, so that survival cannot be estimated."
         _, value, low, high, *_ = estimate.number(estimate.last_time)
         half = (
             f"Half of the records have had the event by {plain_number(estimate.median)}. "
