@@ -257,7 +257,7 @@ def test_a_damaged_description_is_refused(damage):
 
 
 def test_statistics_that_no_reports_can_answer_are_not_read():
-    with pytest.raises(ParameterError, match="must be one of ecdf, quantiles, boxplot, ustatistic"):
+    with pytest.raises(ParameterError, match="must be one of ecdf, quantiles, boxplot, survival, ustatistic"):
         statistic_from_dict({"name": "roc"})
 
 
