@@ -447,8 +447,8 @@ class MarkedTables:
             listed, charges = noted.charges, dict(rows)
         else:
             # by their unique name alone: with the account, SQLite would read all spends of the account for it
-            found = select(SPENDS.c.release_id, SPENDS.c.charge, SPENDS.c.data_set)
-            rows = connection.execute(found.where(SPENDS.c.release_id.in_(recent)))
+            query = select(SPENDS.c.release_id, SPENDS.c.charge, SPENDS.c.data_set)
+            rows = connection.execute(query.where(SPENDS.c.release_id.in_(recent)))
             charges = {release_id: charge for release_id, charge, data_set in rows if data_set == number}
             listed = {release_id: noted.charges[release_id] for release_id in recent}
         # nearly always equal, which is several times faster to see
