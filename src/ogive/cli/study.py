@@ -430,7 +430,7 @@ def status(document: Document, *, state: State) -> None:
         state: Where the coordinator keeps its state.
     """
     from ogive.study.document import read_study
-    from ogive.study.store import Store, check_state, in_the_sum, releases_of
+    from ogive.study.store import OfServers, Store, check_state, in_the_sum, releases_of
 
     study = read_study(document)
     store = Store.existing(state)
@@ -438,8 +438,10 @@ def status(document: Document, *, state: State) -> None:
     numbers = range(len(study.releases))
     with store.read() as entries:
         releases = releases_of(study, entries)
-        results = [_result(study, releases, number) for number in numbers]
-    complete = [result() is not None for result in results]
+        servers = isinstance(releases, OfServers)  # for others their state says it
+        open_ = [number for number in numbers if servers and releases.over(number) is None]
+        results = {number: _result(study, releases, number) for number in open_}
+    complete = [number in results and results[number]() is not None for number in numbers]
     with store.read() as entries:
         releases = releases_of(study, entries)
         rows = [releases.row(number, released=done) for number, done in zip(numbers, complete, strict=True)]

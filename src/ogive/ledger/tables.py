@@ -452,7 +452,9 @@ class MarkedTables:
             charges = {release_id: charge for release_id, charge, data_set in rows if data_set == number}
             listed = {release_id: noted.charges[release_id] for release_id in recent}
         # nearly always equal, which is several times faster to see
-        if listed != charges and any(_less(charges.get(release_id), charge) for release_id, charge in listed.items()):
+        if listed != charges and any(
+            _less(charges.get(release_id), charge) for release_id, charge in [*listed.items()]
+        ):
             return True
         self._compared[number] = seen
         return False

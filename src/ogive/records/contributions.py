@@ -215,12 +215,13 @@ def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
     grid = binning.grid
     if binning.outside == "censor":
         if bool(np.any(values < grid.low)):
-            wanted = where_known(binning.column, f">= {grid.low:g}")
+            low = f"{grid.low:.15g}"
+            wanted = where_known(binning.column, f">= {low}")
             advice = f"correct them, or leave these rows out with {wanted}"
             if grid.low > 0:
                 advice += ", or lower the first of the bounds"
             raise DataError(
-                f"column {quoted(binning.column)} has times below {grid.low:g}, where observation starts; {advice}",
+                f"column {quoted(binning.column)} has times below {low}, where observation starts; {advice}",
                 parameter="bounds",
             )
         return

@@ -301,6 +301,8 @@ class CsvSource(Source):
                     if before[0] is NOTHING or (before[0] is TEXT and before[1]):
                         result |= self._judged_later(name, before)
                 self._kinds |= {column: result[self._name(column)][0] for column in some}
+                # a cell that is no time is null to DuckDB, without an error
+                self._marked |= {column for column in some if self._kinds[column] is TIMES}
                 for column in some:
                     kind, marked = result[self._name(column)]
                     if marked and kind is not TEXT:

@@ -177,19 +177,20 @@ class Classes:
                 f"label column {quoted(label.column)} has missing values; every record needs a class; of a table, "
                 f"records without one are left out by `where={only}`, and how many they are stays private"
             )
-        if _among(value, label.positive):
+        declared = (*map(trimmed, label.positive), *map(trimmed, label.negative or ()))
+        if _among(value, label.positive, declared):
             return True
         if label.negative is None:
             if self._other is None:
                 self._other = value
-            if _among(value, (self._other,)):
+            if _among(value, (self._other,), (*declared, trimmed(self._other))):
                 return False
             self._refuse_measured()
             raise DataError(
                 f"label column {quoted(label.column)} holds more than two classes, or the positive one is misspelled; "
                 "check `positive=`, or name the values of the negative class too with `negative=`"
             )
-        if _among(value, label.negative):
+        if _among(value, label.negative, declared):
             return False
         self._refuse_measured()
         raise DataError(
@@ -206,11 +207,10 @@ class Classes:
             )
 
 
-def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
+def _among(value: Any, wanted: tuple[Any, ...], declared: tuple[Any, ...]) -> bool:
     """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
-    wanted = tuple(map(trimmed, wanted))
-    value = as_declared(value, wanted)
-    return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)
+    value = as_declared(value, declared)
+    return any(isinstance(value, str) == isinstance(other, str) and value == other for other in map(trimmed, wanted))
 
 
 class Places:

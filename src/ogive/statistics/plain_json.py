@@ -12,6 +12,7 @@ import math
 import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -169,8 +170,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which nothing stands twice, so that all readers read the same."""
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"{quoted(twice[:40])} stands twice in one object")
     return result
 

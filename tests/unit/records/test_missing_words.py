@@ -330,3 +330,31 @@ def test_a_missing_category_is_refused_with_what_leaves_it_out():
     asked = ogive.Ustatistic("s", "collision", categories=(0, 1))
     with pytest.raises(ogive.DataError, match=r"every record needs a category, so leave .* where='s is not missing'"):
         ogive.release(asked, trust=ogive.Clear({"s": [1, 0, -9] * 20}, na_values=-9))
+
+
+@pytest.mark.parametrize("late", [0, 30_000])
+def test_a_time_with_blanks_around_it_is_read_and_a_word_beside_times_is_refused(tmp_path, late):
+    path, rows = tmp_path / "t.csv", ["2020-01-01 00:00:00"] * (3 + late)
+
+    def ask():
+        question = ogive.Ecdf("x", bounds=("2020-01-01T00:00:00", "2020-01-05T00:00:00"), bins=4, missing="high")
+        return ogive.release(path, question, trust=ogive.Clear()).cumulative.tolist()
+
+    path.write_text("\n".join(["x", *rows, "\u00a02020-01-02 00:00:00", *rows[:1]]), encoding="utf-8")
+    assert ask()[-1] == ask()[1] == len(rows) + 2
+    path.write_text("\n".join(["x", *rows, "abc", *rows[:1]]), encoding="utf-8")
+    with pytest.raises(DataError, match=f"line {len(rows) + 2}"):
+        ask()
+
+
+def test_two_spellings_of_one_truth_value_are_two_classes_where_both_are_declared():
+    data = {"s": [1.0, 2.0, 3.0, 4.0] * 5, "t": ["TRUE", "true", "true", "true"] * 5}
+    question = ogive.Roc("s", "t", positive=("TRUE",), negative=("true",), bounds=(0, 5))
+    estimate = ogive.release(data, question, trust=ogive.Clear())
+    assert (estimate.positives.cumulative[-1], estimate.negatives.cumulative[-1]) == (5, 15)
+
+
+def test_a_document_with_many_names_of_which_one_stands_twice_is_refused_at_once():
+    text = json.dumps({str(number): number for number in range(200_000)})
+    with pytest.raises(DataError, match="stands twice"):
+        ogive.Curve.from_json('{"100000": 1, ' + text[1:])

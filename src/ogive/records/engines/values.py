@@ -36,11 +36,17 @@ def as_text(column: Any, engine: str | None) -> Any:
 
 def stripped(text: Any, engine: str | None) -> Any:
     """A text without the blanks around it."""
+    if (
+        engine == "postgres"
+    ):  # bytes as digits, since a database may have no such letters, and some collations no patterns
+        blanks = "|".join(each.encode().hex() for each in BLANKS)
+        digits = function("encode", "binary", "string", returns="string")(utf8(text, engine), "hex")
+        digits = digits.re_replace(f"^(?:{blanks})+|(?:{blanks})+$", "")
+        stored = function("decode", "string", "string", returns="binary")(digits, "hex")
+        return function("convert_from", "binary", "string", returns="string")(stored, "UTF8")
     blanks = BLANKS
-    if engine in ("postgres", "pyspark"):  # a database may have no such letters, and a literal of Spark no controls
+    if engine == "pyspark":  # whose literals hold no controls
         blanks = "".join(f"\\u{ord(each):04x}" for each in BLANKS)
-    if engine == "postgres":  # by way of bytes, since some collations allow no patterns
-        text = function("convert_from", "binary", "string", returns="string")(utf8(text, engine), "UTF8")
     return text.re_replace(f"^[{blanks}]+|[{blanks}]+$", "")
 
 

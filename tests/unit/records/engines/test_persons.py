@@ -481,6 +481,20 @@ def test_a_table_of_an_engine_pays_for_persons_from_a_ledger(tmp_path):
         assert again.ecdf("age", bounds=(0, 120), grid="integers", privacy=ogive.PureDP(1)).to_json() == curve.to_json()
 
 
+def test_letters_of_a_database_of_another_encoding_are_no_blanks():
+    server, name = postgres.server(), "dos"
+    server.execute(f"CREATE DATABASE {name} ENCODING 'WIN866' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    # the bytes of these letters there are those of blanks elsewhere
+    table = pa.table({"p": ["z\u0430", "z", " z ", "\u0415z", "z\t"] * 4, "x": [0, 1, 1, 2, 1] * 4})
+    fill_postgresql(server.url(name), table, "visits")
+    engine, files = (
+        Records.of(data).bounded("p", 1, "md5").aggregate(Binning("x", Grid.integers(0, 2)))
+        for data in (f"{server.url(name)}?table=visits", table)
+    )
+    assert files.tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(engine, files)
+
+
 def test_a_database_of_another_encoding_keeps_the_same_rows():
     server, name = postgres.server(), "latin"
     server.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
