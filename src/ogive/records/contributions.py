@@ -45,7 +45,7 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.queries.aggregates import Counted, write
-from ogive.records.labels import MISSING, Classes, Columns, LabelCodes, Listing, Members, Places, where_known
+from ogive.records.labels import ENDED_IT, MISSING, Classes, Columns, LabelCodes, Listing, Members, Places, where_known
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
@@ -76,6 +76,18 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
             # one group after the other, and once for groups of which the same is asked
             parts = (column for each in dict.fromkeys(aggregate.values) for column in columns_of(each))
             return *parts, Categories(aggregate.by, aggregate.groups)
+
+
+def values_of(aggregate: Aggregate) -> str:
+    """What an aggregate takes values of its columns for, as messages name them."""
+    if isinstance(aggregate, Cells) and ends_observation(aggregate.domain):
+        return "events"
+    return "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
+
+
+def ends_observation(domain: Domain) -> bool:
+    """Whether a domain has a time to an event, so that membership says what ended it."""
+    return any(isinstance(column, Binning) and column.outside == "censor" for column in domain.columns)
 
 
 # --- Numbers as bins and sums
@@ -254,7 +266,8 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
 
     They are all without a missing value that is dropped.
     """
-    readers = [_reader(column, labels) for column in domain.columns]
+    ended = ends_observation(domain)
+    readers = [_reader(column, labels, ended) for column in domain.columns]
 
     def read(columns: Columns) -> tuple[Float64, Bool]:
         result = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
@@ -264,15 +277,16 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
     return read
 
 
-def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
+def _reader(column: Column, labels: Mapping[str, LabelCodes], ended: bool) -> Reader:
+    """What reads a column, `ended` beside a time to an event, where a missing value says nothing."""
     if isinstance(column, Binning):
-        return lambda values: _bounded(values, column)
+        return lambda values: _bounded(values, column, ended)
     codes = labels[column.column]
     if isinstance(column, Label):
         classes = Classes(column, codes)
         return lambda values: classes.positive(values).astype(np.float64)
     if isinstance(column, Membership):
-        return Members(column, codes).inside
+        return Members(column, codes, ended).inside
     if isinstance(column, Listed):
         return Listing(column, codes).symbols
     places = Places(
@@ -285,7 +299,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
     return lambda values: places.number(values).astype(np.float64)
 
 
-def _bounded(values: Float64, binning: Binning) -> Float64:
+def _bounded(values: Float64, binning: Binning, ended: bool) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
     if binning.outside != "clip":
         refuse_outside(values, binning, COUNTED)
@@ -298,6 +312,11 @@ def _bounded(values: Float64, binning: Binning) -> Float64:
     missing = np.isnan(result)
     if missing.any():
         if binning.missing == "refuse":
+            if ended:
+                raise DataError(
+                    f"column {quoted(binning.column)} has missing values; leave these records out with "
+                    f"{where_known(binning.column)} or, under `ADD_OR_REMOVE`, with `missing='drop'`"
+                )
             raise DataError(missing_message(binning, LOW_OR_HIGH))
         if binning.substitute is not None:
             result[missing] = binning.substitute
@@ -398,7 +417,7 @@ def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places
         return Places(
             Categories(aggregate.by, aggregate.groups),
             labels,
-            one="value that says what ended it",
+            one=ENDED_IT,
             parameter="causes",
             undeclared="has a value that is no event and not that of censored records; name every event with `causes=` "
             "and the value of the censored with `censored=`, or leave the records of others out with `where=`",

@@ -34,7 +34,7 @@ from ogive.records.cells import (
     label_codes,
     without_named,
 )
-from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
+from ogive.records.contributions import Contributions, columns_of, contributor, start_sums, values_of
 from ogive.records.engines.connections import is_address, is_expression
 from ogive.records.engines.table import EngineTable
 from ogive.records.labels import Columns, LabelCodes, declared_values
@@ -427,7 +427,7 @@ class Records:
 
     def _checked(self, aggregate: Aggregate, columns: Sequence[ReadColumn]) -> bool:
         """Refuse columns that do not hold what an aggregate reads; whether there are rows."""
-        plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
+        plural = values_of(aggregate)
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
         if self.is_empty:  # columns without values have no type
             for column in columns:

@@ -28,8 +28,7 @@ from ogive.statistics.functionals import Change, ClassCounts, Value, difference_
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
 from ogive.statistics.survival.process import normal_quantile
-from ogive.strategies import Strategy
-from ogive.strategies.reported import ReportedTree
+from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
 TIES = ("half", "omit")
@@ -129,7 +128,7 @@ class ConcordanceEstimate(Estimate):
         among(self.ties, "ties", TIES)
         if self.cumulative.shape != (2 * (self.grid.bins + 1) * self.score_grid.bins,):
             raise ParameterError("there must be a count for every interval, status and bin of the score")
-        if isinstance(self.strategy, ReportedTree):
+        if isinstance(self.strategy, ReportedHistogram | ReportedTree):
             raise ParameterError("a concordance is not estimated from reports")
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")

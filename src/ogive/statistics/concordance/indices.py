@@ -107,7 +107,7 @@ class Table:
         by_risk = np.append(0.0, _ratio(later, self.at_risk[1:])) - np.append(by_remaining, 0.0)
         gradient += np.cumsum(by_risk)[:, None, None]
         gradient[:-1, EVENT] += by_remaining[:, None]
-        return Measure(float(value), np.concatenate([gradient[:-1], [gradient[-1]] * self.repeated]), records)
+        return Measure(float(value), np.concatenate([gradient[:-1], [gradient[-1]] * self.repeated]), float(records))
 
 
 def concordance(table: Table, *, power: int, tied_noise: float | None = None) -> Measure:
