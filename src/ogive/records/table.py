@@ -22,7 +22,7 @@ from ogive.core.arrays import Float64, Int64, UInt64
 from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
-from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
+from ogive.queries import Aggregate, Cells, Parted, PersonShares, RowValues, Selected, ValueCounts
 from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, WaitingRows, add_shares
 from ogive.records.cells import (
     LabelCells,

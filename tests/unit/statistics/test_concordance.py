@@ -493,7 +493,7 @@ def test_missing_scores_and_times_are_left_out_only_where_records_come_and_go(co
     central = ogive.Central({"s": scores, "t": times, "e": events.astype(int)})
     dropped = ogive.release(question, trust=central, privacy=PureDP(8), adjacency=Adjacency.ADD_OR_REMOVE)
     assert dropped.records == pytest.approx(240, abs=20)
-    with pytest.raises(ParameterError, match="would publish how many.*where="):
+    with pytest.raises(ParameterError, match=r"would publish how many.*where="):
         ogive.release(question, trust=central, privacy=PureDP(8))
     with pytest.raises(DataError, match="missing"):
         ogive.release(dataclasses.replace(question, missing="refuse"), trust=central, privacy=PureDP(8))
