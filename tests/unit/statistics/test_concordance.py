@@ -365,7 +365,7 @@ def test_three_events_say_little_however_well_they_are_ranked():
 
 def test_bands_are_wider_at_a_higher_level():
     estimate = of_counts(population().reshape(-1, 10) * 1000)
-    lows = [estimate.auc_band(level)[1] for level in (0.95, 0.9995, 0.9999)]
+    lows = [estimate.auc_band(level)[1] for level in (0.95, 0.9998, 0.9999)]
     assert (lows[0] > lows[1]).all()
     assert (lows[1] > lows[2]).all()
 
