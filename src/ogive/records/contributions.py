@@ -45,7 +45,18 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.queries.aggregates import Counted, write
-from ogive.records.labels import ENDED_IT, MISSING, Classes, Columns, LabelCodes, Listing, Members, Places, where_known
+from ogive.records.labels import (
+    ENDED_IT,
+    MISSING,
+    Classes,
+    Columns,
+    LabelCodes,
+    Listing,
+    Members,
+    Places,
+    ends_observation,
+    where_known,
+)
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
@@ -76,18 +87,6 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
             # one group after the other, and once for groups of which the same is asked
             parts = (column for each in dict.fromkeys(aggregate.values) for column in columns_of(each))
             return *parts, Categories(aggregate.by, aggregate.groups)
-
-
-def values_of(aggregate: Aggregate) -> str:
-    """What an aggregate takes values of its columns for, as messages name them."""
-    if isinstance(aggregate, Cells) and ends_observation(aggregate.domain):
-        return "events"
-    return "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
-
-
-def ends_observation(domain: Domain) -> bool:
-    """Whether a domain has a time to an event, so that membership says what ended it."""
-    return any(isinstance(column, Binning) and column.outside == "censor" for column in domain.columns)
 
 
 # --- Numbers as bins and sums
@@ -266,8 +265,7 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
 
     They are all without a missing value that is dropped.
     """
-    ended = ends_observation(domain)
-    readers = [_reader(column, labels, ended) for column in domain.columns]
+    readers = [_reader(column, labels, domain) for column in domain.columns]
 
     def read(columns: Columns) -> tuple[Float64, Bool]:
         result = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
@@ -277,16 +275,15 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
     return read
 
 
-def _reader(column: Column, labels: Mapping[str, LabelCodes], ended: bool) -> Reader:
-    """What reads a column, `ended` beside a time to an event, where a missing value says nothing."""
+def _reader(column: Column, labels: Mapping[str, LabelCodes], domain: Domain) -> Reader:
     if isinstance(column, Binning):
-        return lambda values: _bounded(values, column, ended)
+        return lambda values: _bounded(values, column, domain)
     codes = labels[column.column]
     if isinstance(column, Label):
         classes = Classes(column, codes)
         return lambda values: classes.positive(values).astype(np.float64)
     if isinstance(column, Membership):
-        return Members(column, codes, ended).inside
+        return Members(column, codes, domain).inside
     if isinstance(column, Listed):
         return Listing(column, codes).symbols
     places = Places(
@@ -299,7 +296,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes], ended: bool) -> Re
     return lambda values: places.number(values).astype(np.float64)
 
 
-def _bounded(values: Float64, binning: Binning, ended: bool) -> Float64:
+def _bounded(values: Float64, binning: Binning, domain: Domain) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
     if binning.outside != "clip":
         refuse_outside(values, binning, COUNTED)
@@ -312,7 +309,7 @@ def _bounded(values: Float64, binning: Binning, ended: bool) -> Float64:
     missing = np.isnan(result)
     if missing.any():
         if binning.missing == "refuse":
-            if ended:
+            if ends_observation(domain.columns):
                 raise DataError(
                     f"column {quoted(binning.column)} has missing values; leave these records out with "
                     f"{where_known(binning.column)} or, under `ADD_OR_REMOVE`, with `missing='drop'`"

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
+from ogive.columns import (
+    Binning,
+    Categories,
+    Domain,
+    Label,
+    LabelValue,
+    Listed,
+    Membership,
+    OpenCategories,
+    ReadColumn,
+)
 from ogive.columns.categories import TRUTH, as_declared, known_values, trimmed
 from ogive.columns.predicates import Missing, Not
 from ogive.core.arrays import Float64, Int64, UInt8
@@ -128,6 +138,12 @@ def where_missing(column: str) -> str:
 
 def _where(condition: str) -> str:
     return "`where=`" if "`" in condition else f"`where={condition!r}`"
+
+
+def ends_observation(columns: Sequence[ReadColumn]) -> bool:
+    """Whether there is a time to an event, and a column that says of every record whether it had one."""
+    timed = any(isinstance(each, Binning) and each.outside == "censor" for each in columns)
+    return timed and any(isinstance(each, Membership) and each.others is not None for each in columns)
 
 
 def _without(column: str, needed: str) -> str:
@@ -257,11 +273,11 @@ class Places:
 
 
 class Members:
-    """Tells whether labels are in a declared list, `ended` of what ended records with a time to an event."""
+    """Tells whether labels of a column of a domain are in a declared list."""
 
-    def __init__(self, declared: Membership, labels: LabelCodes, ended: bool = False) -> None:
+    def __init__(self, declared: Membership, labels: LabelCodes, domain: Domain) -> None:
         self._declared = declared
-        self._ended = ended
+        self._domain = domain
         self._labels = labels
         values = declared.values
         others = declared.others
@@ -278,7 +294,7 @@ class Members:
             self._table = np.concatenate([self._table, [self._place(value) for value in values[len(self._table) :]]])
             self._table[MISSING] = math.nan if declared.missing == "drop" else 0.0
         if declared.missing == "refuse" and np.any(codes == MISSING):
-            if self._ended:
+            if ends_observation(self._domain.columns):
                 raise DataError(_without(declared.column, ENDED_IT))
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; choose their treatment with "
@@ -286,7 +302,7 @@ class Members:
             )
         result = self._table[codes]
         if declared.others is not None and np.any(result == _REFUSED):
-            if self._ended:
+            if ends_observation(self._domain.columns):
                 raise DataError(
                     f"column {quoted(declared.column)} has a value that is no event and not one of censored records; "
                     "name every event with `observed=` and all values of the censored with `censored=`, or leave the "

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ogive.columns import Binning, Label, ReadColumn
 from ogive.errors import DataError, quoted
 from ogive.local.values import grid_numbers, is_nan
-from ogive.records.contributions import Contributions, Summable, columns_of, contributor, values_of
-from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind
+from ogive.queries import GroupBinning
+from ogive.records.contributions import Contributions, Summable, columns_of, contributor
+from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind, ends_observation
 from ogive.records.missing_words import USUAL, check_column, tell
 
 _KINDS = {
@@ -52,7 +53,9 @@ class PlainRecords:
     def contributions(self, aggregate: Summable) -> Iterator[Contributions]:
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
-        read = tuple(self._read(column, labels, values_of(aggregate)) for column in columns)
+        plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
+        plural = "events" if ends_observation(columns) else plural
+        read = tuple(self._read(column, labels, plural) for column in columns)
         yield contributor(aggregate, labels)(read)
 
     def _read(self, column: ReadColumn, labels: Mapping[str, LabelCodes], plural: str) -> NDArray[Any]:

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ogive.columns import Binning, ReadColumn, Schema
+from ogive.columns import Binning, Membership, ReadColumn, Schema
 from ogive.columns.grids import Grid
 from ogive.columns.predicates import columns_of as compared_columns
 from ogive.core.arrays import Float64, Int64, UInt64
 from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
-from ogive.queries import Aggregate, Cells, Parted, PersonShares, RowValues, Selected, ValueCounts
+from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
 from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, WaitingRows, add_shares
 from ogive.records.cells import (
     LabelCells,
@@ -34,10 +34,10 @@ from ogive.records.cells import (
     label_codes,
     without_named,
 )
-from ogive.records.contributions import Contributions, columns_of, contributor, start_sums, values_of
+from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.engines.connections import is_address, is_expression
 from ogive.records.engines.table import EngineTable
-from ogive.records.labels import Columns, LabelCodes, declared_values
+from ogive.records.labels import Columns, LabelCodes, declared_values, ends_observation
 from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, names_there
 from ogive.records.parts import MOST_PARTS, FilteredSource, PartSource, deal
 from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows, smallest_hashes
@@ -427,7 +427,7 @@ class Records:
 
     def _checked(self, aggregate: Aggregate, columns: Sequence[ReadColumn]) -> bool:
         """Refuse columns that do not hold what an aggregate reads; whether there are rows."""
-        plural = values_of(aggregate)
+        plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
         if self.is_empty:  # columns without values have no type
             for column in columns:
@@ -436,6 +436,8 @@ class Records:
         measured = None if isinstance(self._table, EngineTable) else self._measured
         needed = not self._of_party
         for column in columns:
+            if isinstance(column, Membership) and ends_observation(columns):
+                plural = "events"
             check_type(self._table, measured, column, plural, listable, words=self._words, needs_values=needed)
         return True
 
