@@ -46,7 +46,6 @@ from ogive.queries import (
 )
 from ogive.queries.aggregates import Counted, write
 from ogive.records.labels import (
-    ENDED_IT,
     MISSING,
     Classes,
     Columns,
@@ -414,7 +413,7 @@ def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places
         return Places(
             Categories(aggregate.by, aggregate.groups),
             labels,
-            one=ENDED_IT,
+            one="value that says what ended it",
             parameter="causes",
             undeclared="has a value that is no event and not that of censored records; name every event with `causes=` "
             "and the value of the censored with `censored=`, or leave the records of others out with `where=`",

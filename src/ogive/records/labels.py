@@ -33,9 +33,6 @@ Columns = tuple[NDArray[Any], ...]
 MISSING = 0
 """The code of a missing label."""
 
-ENDED_IT = "value that says what ended it"
-"""What a record with a time to an event needs, as a message names it."""
-
 _UNKNOWN = 2
 """The class of a label that was not looked at yet."""
 
@@ -295,7 +292,7 @@ class Members:
             self._table[MISSING] = math.nan if declared.missing == "drop" else 0.0
         if declared.missing == "refuse" and np.any(codes == MISSING):
             if ends_observation(self._domain.columns):
-                raise DataError(_without(declared.column, ENDED_IT))
+                raise DataError(_without(declared.column, "value that says what ended it"))
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; choose their treatment with "
                 "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"

@@ -178,11 +178,8 @@ class ConcordanceEstimate(Estimate):
 
         That of sampling is by counts without bias, which add up to the right number where most cells are empty.
         """
-        noise, flat, counts = (
-            self._change(gradients).through,
-            gradients.reshape(len(gradients), -1),
-            self.counts.ravel(),
-        )
+        noise, counts = self._change(gradients).through, self.counts.ravel()
+        flat = gradients.reshape(len(gradients), -1)
         mean = flat @ counts
         sampling = (flat * counts) @ flat.T - np.outer(mean, mean) / max(counts.sum(), 1.0)
         np.fill_diagonal(sampling, np.maximum(np.diag(sampling), 0.0))
