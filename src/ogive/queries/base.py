@@ -197,6 +197,8 @@ def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:
     if adjacency is Adjacency.REPLACE and may_drop(column):
         what, published = "missing", "missing"
         match column:
+            case Binning(outside="censor"):
+                instead = "`where=` to leave these records out"
             case Binning():
                 instead = "`missing='low'`, `'high'` or a public value"
             case Listed() if column.missing != "drop":

@@ -45,7 +45,17 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.queries.aggregates import Counted, write
-from ogive.records.labels import MISSING, Classes, Columns, LabelCodes, Listing, Members, Places, where_known
+from ogive.records.labels import (
+    MISSING,
+    Classes,
+    Columns,
+    LabelCodes,
+    Listing,
+    Members,
+    Places,
+    ends_observation,
+    where_known,
+)
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
@@ -255,7 +265,7 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
 
     They are all without a missing value that is dropped.
     """
-    readers = [_reader(column, labels) for column in domain.columns]
+    readers = [_reader(column, labels, domain) for column in domain.columns]
 
     def read(columns: Columns) -> tuple[Float64, Bool]:
         result = np.stack([each(column) for each, column in zip(readers, columns, strict=True)], axis=1)
@@ -265,15 +275,15 @@ def domain_rows(domain: Domain, labels: Mapping[str, LabelCodes]) -> Callable[[C
     return read
 
 
-def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
+def _reader(column: Column, labels: Mapping[str, LabelCodes], domain: Domain) -> Reader:
     if isinstance(column, Binning):
-        return lambda values: _bounded(values, column)
+        return lambda values: _bounded(values, column, domain)
     codes = labels[column.column]
     if isinstance(column, Label):
         classes = Classes(column, codes)
         return lambda values: classes.positive(values).astype(np.float64)
     if isinstance(column, Membership):
-        return Members(column, codes).inside
+        return Members(column, codes, domain).inside
     if isinstance(column, Listed):
         return Listing(column, codes).symbols
     places = Places(
@@ -286,7 +296,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
     return lambda values: places.number(values).astype(np.float64)
 
 
-def _bounded(values: Float64, binning: Binning) -> Float64:
+def _bounded(values: Float64, binning: Binning, domain: Domain) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
     if binning.outside != "clip":
         refuse_outside(values, binning, COUNTED)
@@ -299,6 +309,11 @@ def _bounded(values: Float64, binning: Binning) -> Float64:
     missing = np.isnan(result)
     if missing.any():
         if binning.missing == "refuse":
+            if ends_observation(domain.columns):
+                raise DataError(
+                    f"column {quoted(binning.column)} has missing values; leave these records out with "
+                    f"{where_known(binning.column)} or, under `ADD_OR_REMOVE`, with `missing='drop'`"
+                )
             raise DataError(missing_message(binning, LOW_OR_HIGH))
         if binning.substitute is not None:
             result[missing] = binning.substitute

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
+from ogive.columns import (
+    Binning,
+    Categories,
+    Domain,
+    Label,
+    LabelValue,
+    Listed,
+    Membership,
+    OpenCategories,
+    ReadColumn,
+)
 from ogive.columns.categories import TRUTH, as_declared, known_values, trimmed
 from ogive.columns.predicates import Missing, Not
 from ogive.core.arrays import Float64, Int64, UInt8
@@ -73,14 +83,18 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
     if isinstance(declared, OpenCategories):
         return
-    lists, example = {f"its {plural}": declared.values or ()}, ""
+    lists, example, parameter = {f"its {plural}": declared.values or ()}, "", plural
     if isinstance(declared, Listed):
         lists = {"the values to count": declared.values}
     if isinstance(declared, Membership):
         lists = {"the values to count": declared.values or (), "the values not to count": declared.others or ()}
+        option = "positive"
+        if plural == "events":
+            lists = {"its events": declared.values or (), "its values of censored records": declared.others or ()}
+            option = parameter = "observed"
         truth = any(isinstance(value, bool) for value in declared_values(declared))
         one = {"text": "'true'" if truth else "'yes'", "numbers": "1"}.get(kind, "True")
-        example = f", for example `positive={one}`"
+        example = f", for example `{option}={one}`"
     for values, named in lists.items():
         texts = [isinstance(value, str) for value in named]
         holds = _as_numbers(kind, named)
@@ -93,7 +107,7 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
             values = f"its {plural}" if isinstance(declared, Listed) else values
             raise DataError(
                 f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
-                parameter=plural,
+                parameter=parameter,
             )
 
 
@@ -121,6 +135,20 @@ def where_missing(column: str) -> str:
 
 def _where(condition: str) -> str:
     return "`where=`" if "`" in condition else f"`where={condition!r}`"
+
+
+def ends_observation(columns: Sequence[ReadColumn]) -> bool:
+    """Whether there is a time to an event, and a column that says of every record whether it had one."""
+    timed = any(isinstance(each, Binning) and each.outside == "censor" for each in columns)
+    return timed and any(isinstance(each, Membership) and each.others is not None for each in columns)
+
+
+def _without(column: str, needed: str) -> str:
+    """The refusal of records that lack what every one needs."""
+    return (
+        f"column {quoted(column)} has missing values; every record needs a {needed}, so leave the others out with "
+        f"{where_known(column)}"
+    )
 
 
 class LabelCodes:
@@ -236,19 +264,17 @@ class Places:
         result = self._table[codes]
         if len(result) and int(result.max()) == self._size:
             if np.any(codes == MISSING):
-                raise DataError(
-                    f"column {quoted(self._column)} has missing values; every record needs a {self._one}, so leave the "
-                    f"others out with {where_known(self._column)}"
-                )
+                raise DataError(_without(self._column, self._one))
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return result
 
 
 class Members:
-    """Tells whether labels are in a declared list."""
+    """Tells whether labels of a column of a domain are in a declared list."""
 
-    def __init__(self, declared: Membership, labels: LabelCodes) -> None:
+    def __init__(self, declared: Membership, labels: LabelCodes, domain: Domain) -> None:
         self._declared = declared
+        self._domain = domain
         self._labels = labels
         values = declared.values
         others = declared.others
@@ -265,12 +291,21 @@ class Members:
             self._table = np.concatenate([self._table, [self._place(value) for value in values[len(self._table) :]]])
             self._table[MISSING] = math.nan if declared.missing == "drop" else 0.0
         if declared.missing == "refuse" and np.any(codes == MISSING):
+            if ends_observation(self._domain.columns):
+                raise DataError(_without(declared.column, "value that says what ended it"))
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; choose their treatment with "
                 "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"
             )
         result = self._table[codes]
         if declared.others is not None and np.any(result == _REFUSED):
+            if ends_observation(self._domain.columns):
+                raise DataError(
+                    f"column {quoted(declared.column)} has a value that is no event and not one of censored records; "
+                    "name every event with `observed=` and all values of the censored with `censored=`, or leave the "
+                    "records of others out with `where=`",
+                    parameter="observed",
+                )
             raise DataError(
                 f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values "
                 "of both with `positive=` and `negative=`"

@@ -19,7 +19,7 @@ from ogive.errors import DataError, quoted
 from ogive.local.values import grid_numbers, is_nan
 from ogive.queries import GroupBinning
 from ogive.records.contributions import Contributions, Summable, columns_of, contributor
-from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind
+from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind, ends_observation
 from ogive.records.missing_words import USUAL, check_column, tell
 
 _KINDS = {
@@ -54,6 +54,7 @@ class PlainRecords:
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
+        plural = "events" if ends_observation(columns) else plural
         read = tuple(self._read(column, labels, plural) for column in columns)
         yield contributor(aggregate, labels)(read)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.columns import Binning, ReadColumn, Schema
+from ogive.columns import Binning, Membership, ReadColumn, Schema
 from ogive.columns.grids import Grid
 from ogive.columns.predicates import columns_of as compared_columns
 from ogive.core.arrays import Float64, Int64, UInt64
@@ -37,7 +37,7 @@ from ogive.records.cells import (
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.engines.connections import is_address, is_expression
 from ogive.records.engines.table import EngineTable
-from ogive.records.labels import Columns, LabelCodes, declared_values
+from ogive.records.labels import Columns, LabelCodes, declared_values, ends_observation
 from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, names_there
 from ogive.records.parts import MOST_PARTS, FilteredSource, PartSource, deal
 from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows, smallest_hashes
@@ -436,6 +436,8 @@ class Records:
         measured = None if isinstance(self._table, EngineTable) else self._measured
         needed = not self._of_party
         for column in columns:
+            if isinstance(column, Membership) and ends_observation(columns):
+                plural = "events"
             check_type(self._table, measured, column, plural, listable, words=self._words, needs_values=needed)
         return True
 

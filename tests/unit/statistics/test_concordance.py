@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,13 +14,15 @@ import ogive
 from ogive.columns import Binning, Domain, Membership
 from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.noise.laws import draw_public
+from ogive.local.tree import TreeOracle
+from ogive.noise.laws import DiscreteGaussian, draw_public
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import Cells, ClassCurvesQuery
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.concordance.indices import Table
 from ogive.statistics.roc.designs import choose_for_classes
+from ogive.strategies.reported import ReportedTree
 
 # --- Definitions, record by record. Times are thresholds, and events come before censorings at equal times.
 
@@ -290,6 +293,7 @@ def coverage(records, epsilon, adjacency, factor=1, releases=150):
     rng, chances = np.random.default_rng(records), population()
     strategy = strategy_for(10, epsilon, adjacency)
     true = of_counts(chances.reshape(-1, 10) * 1e9)
+    truths, areas = {name: measure(true).value for name, measure in ESTIMATED.items()}, true.auc_band()[0]
     held = {name: [] for name in (*ESTIMATED, "band")}
     for _ in range(releases):
         counts = rng.multinomial(records, chances.ravel() / chances.sum()).reshape(-1, 10)
@@ -297,9 +301,9 @@ def coverage(records, epsilon, adjacency, factor=1, releases=150):
         estimate = of_counts(counts, strategy, rng, factor=factor, total=total)
         for name, measure in ESTIMATED.items():
             value = measure(estimate)
-            held[name].append(value.low <= measure(true).value <= value.high)
+            held[name].append(value.low <= truths[name] <= value.high)
         _, low, high = estimate.auc_band()
-        held["band"].append(bool(((low <= true.auc_band()[0]) & (true.auc_band()[0] <= high)).all()))
+        held["band"].append(bool(((low <= areas) & (areas <= high)).all()))
     return {name: np.mean(each) for name, each in held.items()}
 
 
@@ -315,6 +319,87 @@ def test_intervals_and_bands_hold_what_is_true_of_the_population(records, epsilo
 def test_intervals_do_not_hold_it_where_noise_is_larger_than_stated():
     shares = coverage(1000, 1, Adjacency.REPLACE, factor=4, releases=60)
     assert all(share < 0.85 for share in shares.values()), shares
+
+
+def few_events():
+    """Chances of the cells of a score that tells five events of 1,000 records from the others nearly perfectly."""
+    rises, falls = np.exp(0.9 * np.arange(10)), np.exp(-0.35 * np.arange(10))
+    chances = np.zeros((3, 2, 10))
+    chances[:2, 1], chances[2, 0] = 0.0025 * rises / rises.sum(), 0.995 * falls / falls.sum()
+    return chances
+
+
+def test_intervals_hold_areas_near_1_of_few_events():
+    rng, chances, held = np.random.default_rng(1), few_events(), []
+    true = of_counts(chances.reshape(-1, 10) * 1e9)
+    measures = (lambda each: each.auc(60.0), lambda each: each.harrell(), lambda each: each.uno(60.0))
+    truths, areas = [measure(true).value for measure in measures], true.auc_band()[0]
+    for _ in range(100):
+        estimate = of_counts(rng.multinomial(1000, chances.ravel()).reshape(-1, 10))
+        values, (_, low, high) = [measure(estimate) for measure in measures], estimate.auc_band()
+        held.append([each.low <= truth <= each.high for each, truth in zip(values, truths, strict=True)])
+        held[-1].append(bool(((low <= areas) & (areas <= high)).all()))
+    assert (np.mean(held, axis=0) >= 0.9).all(), np.mean(held, axis=0)
+
+
+def of_cells(cells, intervals, strategy=None, rng=None, bins=10):
+    """An estimate of some numbers of records, by interval, status and bin."""
+    counts = np.zeros((intervals + 1, 2, bins))
+    for cell, number in cells.items():
+        counts[cell] = number
+    return of_counts(counts.reshape(-1, bins), strategy, rng)
+
+
+def test_three_events_say_little_however_well_they_are_ranked():
+    estimate = of_cells({(0, 1, 9): 3, (2, 0, 0): 997}, 2)
+    _, low, high = estimate.auc_band()
+    for value in (estimate.auc(60.0), estimate.harrell(), estimate.uno()):
+        assert (value.value, value.high) == (1, 1)
+        assert 0.6 < value.low < 0.9
+    assert (low < 0.9).all()
+    assert (high == 1).all()
+    assert (low <= [estimate.auc(time).low for time in (30.0, 60.0)]).all()
+    every = of_cells({(place, 1, 9 - place): 100 for place in range(10)}, 9)  # all have an event
+    assert every.harrell().low > 0.98
+
+
+def test_bands_are_wider_at_a_higher_level():
+    estimate = of_counts(population().reshape(-1, 10) * 1000)
+    lows = [estimate.auc_band(level)[1] for level in (0.95, 0.9998, 0.9999)]
+    assert (lows[0] > lows[1]).all()
+    assert (lows[1] > lows[2]).all()
+
+
+def test_a_group_says_as_much_as_its_own_records():
+    estimate = of_cells({(2, 0, 0): 10, (2, 0, 5): 990}, 2)
+    few, many, *_ = (each.observed for each in estimate.calibration(60.0, groups=100))
+    assert (few.value, many.value) == (0, 0)
+    assert (few.high > 0.25, many.high < 0.01) == (True, True)
+
+
+def test_indices_are_unknown_where_noise_may_hide_that_there_are_pairs():
+    rng, strategy = np.random.default_rng(3), strategy_for(10, 1)
+    for _ in range(10):
+        last = of_cells({(9, 1, place): 20 for place in range(10)}, 9, strategy, rng)
+        assert all(math.isnan(each.value) for each in (last.harrell(), last.uno()))
+    first = of_cells({(0, 1, 7): 200, (9, 0, 2): 200}, 9, strategy, rng)
+    assert first.harrell().value > 0.9
+    table = Table.until(of_cells({(9, 1, 0): 20}, 9).counts, 9)
+    assert math.isnan(indices.concordance(table, power=0).value)
+
+
+def test_without_events_what_is_predicted_is_still_compared():
+    estimate = of_cells({(2, 0, 0): 40, (2, 0, 5): 60}, 2)
+    assert estimate.brier(60.0).value == pytest.approx(0.4 * 0.05**2 + 0.6 * 0.55**2)
+    assert estimate.mean_calibration(60.0).value == pytest.approx(-0.4 * 0.05 - 0.6 * 0.55)
+    assert [each.observed.value for each in estimate.calibration(60.0)[:2]] == [0, 0]
+    assert math.isnan(estimate.auc(60.0).value)
+
+
+def test_errors_are_told_where_indices_are_not_estimable():
+    some, none = of_cells({(0, 1, 9): 30, (2, 0, 0): 70}, 2), of_cells({(2, 0, 0): 100}, 2)
+    assert some.errors(some) == none.errors(none) == {"harrell": 0, "uno": 0}
+    assert some.errors(none) == none.errors(some) == {"harrell": 0.5, "uno": 0.5}
 
 
 def test_where_noise_leaves_nothing_everything_is_possible():
@@ -362,6 +447,9 @@ def test_a_release_reads_back_and_refuses_what_contradicts_itself(cohort):
     laws = [{**law, "scale": "1/2"} for law in data["strategy"]["laws"]]
     with pytest.raises(DataError, match="stated price"):
         ConcordanceEstimate.from_dict({**data, "strategy": {**data["strategy"], "laws": laws}})
+    reports = ReportedTree(TreeOracle(5, 2), (1,) * 3, (DiscreteGaussian(Fraction(1, 100)),) * 3)
+    with pytest.raises(DataError, match="not estimated from reports"):
+        ConcordanceEstimate.from_dict({**data, "strategy": reports.to_dict()})
     with pytest.raises(DataError, match="where a record is replaced"):
         ConcordanceEstimate.from_dict({**data, "strategy": None, "provenance": None, "adjacency": "add_or_remove"})
 
@@ -405,7 +493,28 @@ def test_missing_scores_and_times_are_left_out_only_where_records_come_and_go(co
     central = ogive.Central({"s": scores, "t": times, "e": events.astype(int)})
     dropped = ogive.release(question, trust=central, privacy=PureDP(8), adjacency=Adjacency.ADD_OR_REMOVE)
     assert dropped.records == pytest.approx(240, abs=20)
-    with pytest.raises(ParameterError, match="would publish how many"):
+    with pytest.raises(ParameterError, match=r"would publish how many.*where="):
         ogive.release(question, trust=central, privacy=PureDP(8))
     with pytest.raises(DataError, match="missing"):
         ogive.release(dataclasses.replace(question, missing="refuse"), trust=central, privacy=PureDP(8))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("t", [-1.0, 2.0, 3.0], "times below 0, where observation starts; .*where='t >= 0'"),
+        ("t", [math.nan, 2.0, 3.0], "where='t is not missing' or, under ADD_OR_REMOVE, with missing='drop'"),
+        ("s", [math.nan, 0.2, 0.3], "where='s is not missing' or, under ADD_OR_REMOVE, with missing='drop'"),
+        ("e", [1, 0, 2], "no event and not one of censored records; .*observed=.*censored="),
+        ("e", [1, 0, None], "every record needs a value that says what ended it.*where='e is not missing'"),
+        ("e", ["yes", "no", "yes"], "holds text, but its events are numbers; .*observed='yes'"),
+    ],
+)
+def test_records_that_cannot_count_are_refused_with_what_the_question_has(tmp_path, column, values, message):
+    pandas, question = pytest.importorskip("pandas"), ogive.Concordance("s", "t", "e", (0, 8), bins=4, score_bins=5)
+    frame = pandas.DataFrame({"s": [0.1, 0.2, 0.3], "t": [1.0, 2.0, 9.0], "e": [1, 0, 1], column: values})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for source in (frame, str(tmp_path / "rows.csv")):
+        with pytest.raises(DataError, match=message) as refusal:
+            ogive.release(question, trust=ogive.Clear(source))
+        assert not any(word in str(refusal.value) for word in ("positive", "high'", "count'"))

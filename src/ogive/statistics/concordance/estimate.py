@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -21,13 +22,13 @@ from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
-from ogive.statistics.confidence import check_level
+from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
 from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
 from ogive.statistics.survival.process import normal_quantile
-from ogive.strategies import Strategy
+from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
 TIES = ("half", "omit")
@@ -127,6 +128,8 @@ class ConcordanceEstimate(Estimate):
         among(self.ties, "ties", TIES)
         if self.cumulative.shape != (2 * (self.grid.bins + 1) * self.score_grid.bins,):
             raise ParameterError("there must be a count for every interval, status and bin of the score")
+        if isinstance(self.strategy, ReportedHistogram | ReportedTree):
+            raise ParameterError("a concordance is not estimated from reports")
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
 
@@ -175,11 +178,8 @@ class ConcordanceEstimate(Estimate):
 
         That of sampling is by counts without bias, which add up to the right number where most cells are empty.
         """
-        noise, flat, counts = (
-            self._change(gradients).through,
-            gradients.reshape(len(gradients), -1),
-            self.counts.ravel(),
-        )
+        noise, counts = self._change(gradients).through, self.counts.ravel()
+        flat = gradients.reshape(len(gradients), -1)
         mean = flat @ counts
         sampling = (flat * counts) @ flat.T - np.outer(mean, mean) / max(counts.sum(), 1.0)
         np.fill_diagonal(sampling, np.maximum(np.diag(sampling), 0.0))
@@ -201,21 +201,32 @@ class ConcordanceEstimate(Estimate):
         return self.grid.bins
 
     def _value(
-        self, measure: Callable[[Table], Measure], place: int, last: int, level: float | None, least: float = 0.0
+        self,
+        measure: Callable[[Table], Measure],
+        place: int,
+        last: int,
+        level: float | None,
+        least: float = 0.0,
+        *,
+        needs_events: bool = True,
     ) -> Value:
         """A measure up to an interval with its interval; NaN and all that is possible where noise leaves nothing."""
-        enough = 0 < place <= last and self._clear(slice(place), indices.EVENT)
+        enough = 0 < place <= last and (not needs_events or self._clear(slice(place), indices.EVENT))
         result = measure(Table.until(self.counts, place)) if enough else None
         if result is None or not math.isfinite(result.value):
             return unknown(least)
+        return self._with_ends(result, normal_quantile(self._level(level)), least)
+
+    def _with_ends(self, result: Measure, z: float, least: float = 0.0) -> Value:
+        """A measure with its interval, which reaches as far as a normal error of `z` standard deviations."""
         gradient = result.gradient[None]
-        total, z = self._covariance(gradient).item(), normal_quantile(self._level(level))
+        total = self._covariance(gradient).item()
         value, error = min(max(result.value, least), 1.0), math.sqrt(total)
-        if not result.share:
+        if not result.records:
             return Value(value, max(value - z * error, least), min(value + z * error, 1.0), error)
         # all s with (value - s)^2 <= z^2 (s (1 - s) / n + noise), n the records of a share with this sampling error
         noise, inside = float(self._change(gradient).noise[0]), min(max(value, 1e-9), 1 - 1e-9)
-        most = result.share * max(self.records, 1.0) / self.rows_of_one
+        most = result.records / self.rows_of_one
         q = z * z / min(max(inside * (1 - inside) / max(total - noise, 1e-12), 1.0), most)
         middle, square = 2 * value + q, value**2 - z * z * noise
         root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))
@@ -236,7 +247,7 @@ class ConcordanceEstimate(Estimate):
         """
         place = self.grid.bins if horizon is None else place_of(self.grid, horizon)
         last = self.grid.bins if self._clear(slice(1, None)) else 0
-        return self._value(partial(self._concordance, power=0), place, last, confidence_level)
+        return self._index(0, place, last, confidence_level)
 
     def uno(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
         """Uno's concordance, whose pairs have weights so that it does not depend on when records are censored.
@@ -248,13 +259,18 @@ class ConcordanceEstimate(Estimate):
         """
         last = min(self._observed_up_to + 1, self.grid.bins)
         place = last if horizon is None else place_of(self.grid, horizon)
-        return self._value(partial(self._concordance, power=2), place, last, confidence_level)
+        return self._index(2, place, last, confidence_level)
 
-    def _concordance(self, table: Table, power: int) -> Measure:
+    def _index(self, power: int, place: int, last: int, level: float | None) -> Value:
+        """An index of concordance; unknown where noise may hide that there are events and records later than them."""
         first = np.zeros_like(self.counts[None])
         first[0, 0, 0] = 1.0
         tied = float(self._change(first).noise[0]) if self.ties == "half" else None
-        return indices.concordance(table, power=power, tied_noise=tied)
+        paired = self.ties == "half" or any(
+            self._clear(slice(cut), indices.EVENT) and self._clear(slice(cut, None)) for cut in range(1, place + 1)
+        )
+        index = partial(indices.concordance, power=power, tied_noise=tied)
+        return self._value(index, place, last if paired else 0, level)
 
     def auc(self, horizon: float, confidence_level: float | None = None) -> Value:
         """Area below the ROC curve that tells events up to a horizon from records that have none up to it.
@@ -273,17 +289,20 @@ class ConcordanceEstimate(Estimate):
         """
         value = np.array([self.auc(float(time)).value for time in self.grid.thresholds])
         low, high, known = np.zeros_like(value), np.ones_like(value), np.flatnonzero(np.isfinite(value)).tolist()
-        if len(known):
-            covariance = self._covariance(
-                np.stack([indices.area(Table.until(self.counts, place + 1)).gradient for place in known])
-            )
+        if known:
+            level = check_level(self._level(confidence_level))
+            needed = simulations_needed(level, share=Fraction(1), nodes=len(known), usual=_SIMULATIONS)
+            areas = [indices.area(Table.until(self.counts, place + 1)) for place in known]
+            covariance = self._covariance(np.stack([area.gradient for area in areas]))
             errors = np.sqrt(np.diag(covariance))
-            roots, axes = np.linalg.eigh(covariance / np.maximum(np.outer(errors, errors), 1e-300))
+            correlation = covariance / np.maximum(np.outer(errors, errors), 1e-300)
+            np.fill_diagonal(correlation, 1.0)  # of areas without an estimated error, too
+            roots, axes = np.linalg.eigh(correlation)
             random = np.random.Generator(np.random.PCG64(_SEED))
-            draws = random.standard_normal((_SIMULATIONS, len(known))) @ (axes * np.sqrt(np.maximum(roots, 0))).T
-            level = self._level(confidence_level)
-            reach = float(np.quantile(np.abs(draws).max(axis=1), level, method="higher")) * errors
-            low[known], high[known] = np.maximum(value[known] - reach, 0), np.minimum(value[known] + reach, 1)
+            draws = random.standard_normal((needed, len(known))) @ (axes * np.sqrt(np.maximum(roots, 0))).T
+            z = float(np.quantile(np.abs(draws).max(axis=1), float(level), method="higher"))
+            ends = [self._with_ends(area, z) for area in areas]
+            low[known], high[known] = [each.low for each in ends], [each.high for each in ends]
         return value, low, high
 
     # predicted chances
@@ -305,7 +324,8 @@ class ConcordanceEstimate(Estimate):
             ParameterError: the score is no chance, or the horizon is missing or ends no interval.
         """
         place, last = self._predicts(horizon), self._observed_up_to
-        return self._value(partial(indices.brier, predicted=self._predicted), place, last, confidence_level)
+        score = partial(indices.brier, predicted=self._predicted)
+        return self._value(score, place, last, confidence_level, needs_events=False)
 
     def mean_calibration(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:
         """Observed chance of an event up to a horizon, by Kaplan and Meier, less the mean of what was predicted.
@@ -318,7 +338,7 @@ class ConcordanceEstimate(Estimate):
             ParameterError: as `brier`.
         """
         place, gap = self._predicts(horizon), partial(indices.gap, bins=slice(None), predicted=self._predicted)
-        return self._value(gap, place, self._observed_up_to, confidence_level, -1.0)
+        return self._value(gap, place, self._observed_up_to, confidence_level, -1.0, needs_events=False)
 
     def calibration(
         self, horizon: float | None = None, groups: int = 5, confidence_level: float | None = None
@@ -342,7 +362,8 @@ class ConcordanceEstimate(Estimate):
         for start, stop in pairwise(sorted({0, len(shares), *(int(cut) for cut in cuts if cut < len(shares))})):
             counts, bins = self.counts[:, :, start:stop], slice(start, stop)
             last = place if self._clear(slice(place, None), slice(None), bins) else 0
-            observed = self._value(partial(indices.observed, bins=bins), place, last, confidence_level)
+            chance = partial(indices.observed, bins=bins)
+            observed = self._value(chance, place, last, confidence_level, needs_events=False)
             table = Table.until(self.counts, place)
             mean = indices.mean_prediction(table, bins, self._predicted).value if last else math.nan
             results.append(Group(bounds[start], bounds[stop], max(float(counts.sum()), 0.0), mean, observed))
@@ -384,14 +405,18 @@ class ConcordanceEstimate(Estimate):
         return math.sqrt(float(self._change(events).noise[0])) / max(self.records, 1e-9)
 
     def errors(self, truth: ConcordanceEstimate) -> dict[str, float]:
-        """Distances from the exact indices; those of the useless index 1/2 where nothing is estimable."""
+        """Distances from the exact indices; of what is not estimable, from the useless index 1/2."""
         pairs = {"harrell": (self.harrell(), truth.harrell()), "uno": (self.uno(), truth.uno())}
-        return {
-            name: abs((0.5 if math.isnan(one.value) else one.value) - exact.value)
-            for name, (one, exact) in pairs.items()
-        }
+        return {name: _distance(one.value, exact.value) for name, (one, exact) in pairs.items()}
 
     def results(self) -> dict[str, Any]:
         """Value, interval and standard error of indices and areas, for other programs."""
         areas = tuple(tuple(self.auc(float(time))) for time in self.grid.thresholds)
         return {"harrell": finite(tuple(self.harrell())), "uno": finite(tuple(self.uno())), "auc": finite(areas)}
+
+
+def _distance(one: float, exact: float) -> float:
+    """How far an index is from the exact one: as far as can be if only the exact one is unknown, 0 if both are."""
+    if math.isnan(exact):
+        return 0.0 if math.isnan(one) else 0.5
+    return abs((0.5 if math.isnan(one) else one) - exact)

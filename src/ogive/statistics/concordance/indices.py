@@ -31,13 +31,13 @@ class Measure(NamedTuple):
     Fields:
         value: Its value.
         gradient: Its gradient, in the shape of the counts.
-        share: Of a share, of how many times the records one of independent records has its sampling error at most;
-            0 of what is no share.
+        records: Of a share, of how many independent records one could have its sampling error at most; 0 of what is no
+            share.
     """
 
     value: float
     gradient: Float64
-    share: float = 0.0
+    records: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Table:
         censored: Any = 0.0,
         beyond: Any = 0.0,
         every: Any = 0.0,
-        share: float = 0.0,
+        records: float = 0.0,
     ) -> Measure:
         """A measure from its gradients by log G, and by cells of the intervals, of later ones, or of both alike."""
         gradient = np.zeros_like(self.counts) + every
@@ -107,7 +107,7 @@ class Table:
         by_risk = np.append(0.0, _ratio(later, self.at_risk[1:])) - np.append(by_remaining, 0.0)
         gradient += np.cumsum(by_risk)[:, None, None]
         gradient[:-1, EVENT] += by_remaining[:, None]
-        return Measure(float(value), np.concatenate([gradient[:-1], [gradient[-1]] * self.repeated]), share)
+        return Measure(float(value), np.concatenate([gradient[:-1], [gradient[-1]] * self.repeated]), float(records))
 
 
 def concordance(table: Table, *, power: int, tied_noise: float | None = None) -> Measure:
@@ -118,8 +118,11 @@ def concordance(table: Table, *, power: int, tied_noise: float | None = None) ->
     events, later, sums = table.events, table.later, table.events.sum(axis=1)
     weights = table.uncensored[:-1] ** -power if power else np.ones(len(events))
     tied = np.zeros(len(events)) if tied_noise is None else (sums**2 - sums - tied_noise) / 2
+    counted = np.minimum(np.cumsum(sums), later.sum(axis=1)).max()  # of the rarer side, where most are compared
     concordant = weights * ((events * _below(later)).sum(axis=1) + tied / 2)
     pairs = weights * (sums * later.sum(axis=1) + tied)
+    if pairs.sum() <= 0:
+        return table.measure(np.nan)
     value, scale = concordant.sum() / pairs.sum(), weights[:, None] / pairs.sum()
     by_later = scale * (_above(events) - value * sums[:, None])
     by_events = _below(later) - value * later.sum(axis=1, keepdims=True)
@@ -131,7 +134,7 @@ def concordance(table: Table, *, power: int, tied_noise: float | None = None) ->
         events=scale * by_events,
         censored=by_later,
         every=np.vstack([np.zeros_like(by_later[:1]), np.cumsum(by_later, axis=0)])[:, None],
-        share=_OF_PAIRS,
+        records=_OF_PAIRS * max(counted, 1.0),
     )
 
 
@@ -143,7 +146,8 @@ def area(table: Table) -> Measure:
     by_cases = (_below(controls) / controls.sum() - value) / cases.sum()
     by_controls = (_above(cases) / cases.sum() - value) / controls.sum()
     by_log = np.append(-weights * (table.events @ by_cases), 0.0)
-    return table.measure(value, by_log, events=weights[:, None] * by_cases, beyond=by_controls, share=_OF_PAIRS)
+    records = _OF_PAIRS * max(min(table.events.sum(), controls.sum()), 1.0)
+    return table.measure(value, by_log, events=weights[:, None] * by_cases, beyond=by_controls, records=records)
 
 
 def brier(table: Table, predicted: Float64) -> Measure:
@@ -170,7 +174,8 @@ def observed(table: Table, bins: slice) -> Measure:
     survival = np.prod(remaining / at_risk)
     by_risk = np.cumsum(survival * (1 / at_risk - 1 / remaining))
     every = np.append(by_risk, by_risk[-1])[:, None, None] * inside
-    return table.measure(1.0 - survival, events=(survival / remaining)[:, None] * inside, every=every, share=1.0)
+    by_events, records = (survival / remaining)[:, None] * inside, max(table.counts[:, :, bins].sum(), 1.0)
+    return table.measure(1.0 - survival, events=by_events, every=every, records=records)
 
 
 def mean_prediction(table: Table, bins: slice, predicted: Float64) -> Measure:

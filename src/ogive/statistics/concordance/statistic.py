@@ -32,7 +32,8 @@ class Concordance:
     """How well a risk score ranks times to an event that may be censored, and predicts the chance of one.
 
     Concordance by Harrell and by Uno, areas below ROC curves over time, and for predicted chances the Brier score and
-    calibration. High scores mean early events. Times above the upper bound count as later than all intervals.
+    calibration. High scores mean early events. Times above the upper bound count as later than all intervals;
+    those below the lower one are refused.
 
     Fields:
         score: Numeric column: the risk score, or the predicted chance of an event up to `predicts`.
@@ -108,7 +109,7 @@ class Concordance:
         return Cells(
             Domain(
                 (
-                    Binning(self.time, beyond(times), self.missing),
+                    Binning(self.time, beyond(times), self.missing, "censor"),
                     Membership(self.event, self.observed, "refuse", self.censored),
                     Binning(self.score, scores, self.missing),
                 )
