@@ -118,6 +118,8 @@ from .statistics.ustatistic.means import optimal_bins as optimal_bins
 from .statistics.ustatistic.pairs import Paired as Paired
 from .statistics.ustatistic.reports import HierarchyAuc as HierarchyAuc
 from .statistics.ustatistic.statistic import Ustatistic as Ustatistic
+from .statistics.validation.estimate import Conformal as Conformal
+from .statistics.validation.estimate import Recalibration as Recalibration
 from .statistics.validation.estimate import ValidationEstimate as ValidationEstimate
 from .statistics.validation.statistic import Validation as Validation
 from .strategies import design_hats as design_hats

@@ -6,7 +6,7 @@ histograms, shape (classes, bins). A function f moves, to first order, by sum of
     noise       h changes by differences of the strategy's linear estimate of the noise, so that the variance of f is
                 the squared length of g through that estimate, exactly
     sampling    records are drawn independently, so that h is multinomial: sum of h g^2 less (sum of h g)^2 / n, times
-                the most records of one person
+                the most records of one person; h is counted with two more records of each class, spread like all
 
 Where the class sizes are public the noise is conditioned on them. Where only their sum is, the estimated sizes give up
 the excess in equal parts, and each curve moves with its size by Cov / Var, as for ROC curves. Both corrections are
@@ -142,16 +142,29 @@ class ClassCounts:
         """Records of each class in each bin, at least 0."""
         return np.maximum(np.diff(self.smoothed, prepend=0.0), 0.0)
 
+    @cached_property
+    def sampled(self) -> Float64:
+        """The same with two more of each class, spread like all records, so that no class is sure never to occur."""
+        h = self.nonnegative
+        result: Float64 = h + 2 * h.sum(axis=0) / max(float(h.sum()), 1.0)
+        return result
+
     @property
     def records(self) -> float:
         """Number of all records, at least 0."""
         return max(0.0, float(self.cumulative[:, -1].sum()))
 
-    def clear(self, weights: Float64) -> bool:
-        """Whether a weighted number of records is so large that noise does not hide that there are any."""
+    def clear(self, weights: Float64, fewest: float | None = None) -> bool:
+        """Whether a weighted number of records is so large that noise does not hide that there are any.
+
+        Args:
+            weights: Of records, shape (classes, bins).
+            fewest: Least such number; by default one of records.
+        """
         noise = float(self.change(weights[None]).noise[0])
         count = float((weights * self.histograms).sum())
-        return count >= (FEWEST if self.strategy is not None else 1.0) and count > CLEAR * math.sqrt(noise)
+        least = (FEWEST if self.strategy is not None else 1.0) if fewest is None else fewest
+        return count >= least and count > CLEAR * math.sqrt(noise)
 
     def change(self, gradients: Float64) -> Change:
         """How functions change that have these gradients, shape (functions, classes, bins)."""
@@ -190,10 +203,13 @@ class ClassCounts:
         shown = min(max(value, within[0]), within[1])
         return Value(shown, min(float(low[0]), shown), max(float(high[0]), shown), float(change.deviations[0]))
 
-    def errors(self, simulations: int) -> Float64:
-        """Errors of the histograms in imagined releases, shape (simulations, classes * bins)."""
-        if simulations in self._drawn:
-            return self._drawn[simulations]
+    def errors(self, simulations: int, *, sampling: bool = True) -> Float64:
+        """Errors of the histograms in imagined releases, shape (simulations, classes * bins).
+
+        Without `sampling` they are those of noise alone.
+        """
+        if (simulations, sampling) in self._drawn:
+            return self._drawn[simulations, sampling]
         random = np.random.Generator(np.random.PCG64(_SEED))
         classes, bins = self.raw.shape
         errors = np.zeros((simulations, classes, bins))
@@ -207,16 +223,17 @@ class ClassCounts:
                 errors -= (excess[:, None] * pull_of_size(self.strategy))[:, None, :]
             errors = np.diff(errors, prepend=0.0, axis=-1)
         drawn: Float64 = errors.reshape(simulations, -1)
-        counts = self.nonnegative.ravel()
-        normal = random.standard_normal((simulations, counts.size)) * np.sqrt(counts)
-        normal -= normal.sum(axis=1, keepdims=True) * (counts / max(float(counts.sum()), 1e-9))
-        drawn += math.sqrt(self.rows_of_one) * normal
+        if sampling:
+            counts = self.sampled.ravel()
+            normal = random.standard_normal((simulations, counts.size)) * np.sqrt(counts)
+            normal -= normal.sum(axis=1, keepdims=True) * (counts / max(float(counts.sum()), 1e-9))
+            drawn += math.sqrt(self.rows_of_one) * normal
         self._drawn.clear()
-        self._drawn[simulations] = drawn
+        self._drawn[simulations, sampling] = drawn
         return drawn
 
     @cached_property
-    def _drawn(self) -> dict[int, Float64]:
+    def _drawn(self) -> dict[tuple[int, bool], Float64]:
         return {}
 
     @cached_property
@@ -260,7 +277,7 @@ class Change:
     @cached_property
     def sampling(self) -> Float64:
         """Variance of the sampling error, shape (functions,)."""
-        counts = self.counts.nonnegative
+        counts = self.counts.sampled
         mean = (self.gradients * counts).sum(axis=(1, 2))
         squares = (self.gradients**2 * counts).sum(axis=(1, 2))
         result: Float64 = self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0)

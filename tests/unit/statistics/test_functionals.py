@@ -69,11 +69,35 @@ def test_sampling_is_multinomial():
     weights = np.zeros((2, BINS))
     weights[1] = 1.0
     p, n = counts[1].sum() / counts.sum(), counts.sum()
+    more = counts + 2 * counts.sum(axis=0) / n
+    q = more[1].sum() / more.sum()
+    # the variance of the sum of weights, by multinomial counts with two more records of each class
+    wanted = math.sqrt(q * (1 - q) * more.sum()) / n
     value = held.estimate(share(weights), 0.95, within=(0.0, 1.0))
-    assert value.standard_error == pytest.approx(math.sqrt(p * (1 - p) / n), abs=1e-12)
+    assert value.standard_error == pytest.approx(wanted, abs=1e-12)
+    assert value.standard_error == pytest.approx(math.sqrt(p * (1 - p) / n), rel=0.02)
     wilson = held.estimate(share(weights), 0.95, share_of=lambda h: float(h.sum()))
     assert wilson.low < p < wilson.high
     assert wilson.low > value.low
+
+
+def test_a_class_that_did_not_occur_has_a_sampling_error():
+    counts = np.stack([np.full(BINS, 4.0), np.zeros(BINS)])
+    held = ClassCounts(np.cumsum(counts, axis=1), np.cumsum(counts, axis=1), None)
+    weights = np.stack([np.zeros(BINS), np.ones(BINS)])
+    value = held.estimate(share(weights), 0.95, within=(0.0, 1.0))
+    assert (value.value, value.low) == (0.0, 0.0)
+    assert 0.02 < value.high < 0.2
+
+
+def test_errors_of_noise_alone_are_apart_from_those_with_sampling():
+    strategy = strategy_of()
+    true = np.cumsum(np.round(1000 * SHARES), axis=1)
+    counts = ClassCounts(true, true, strategy)
+    both, noise = counts.errors(2000), counts.errors(2000, sampling=False)
+    change = counts.change(np.ones((1, 2, BINS)))
+    assert noise.sum(axis=1).var() == pytest.approx(float(change.noise[0]), rel=0.15)
+    assert both[:, 0].var() > noise[:, 0].var()
 
 
 def coverage(alone, repeats=120):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -16,7 +18,7 @@ from ogive.accounting import at_least, total_loss
 from ogive.columns import Label
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64
-from ogive.core.checks import among
+from ogive.core.checks import among, any_whole, array_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
@@ -41,6 +43,7 @@ _POSSIBLE: Mapping[str, tuple[float, float]] = {
     "intercept": (-math.inf, math.inf), "slope": (-math.inf, math.inf), "prevalence": (0, 1),
 }  # fmt: skip
 MEASURES = tuple(_POSSIBLE)
+_GROUPED = ("reliability", "resolution", "ece")
 AT_THRESHOLD = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "treat_all")
 Recalibrating = Literal["isotonic", "logistic"]
 
@@ -53,6 +56,16 @@ class DecisionCurve(NamedTuple):
     low: Float64
     high: Float64
     treat_all: Float64
+
+
+def _probabilities(scores: Any) -> Float64:
+    try:
+        given = np.asarray(array_of(scores), dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.array(math.nan)
+    if not ((given >= 0) & (given <= 1)).all():
+        raise ParameterError("`scores` must be probabilities, from 0 to 1; clip or fill them as in the release")
+    return given
 
 
 @dataclass(frozen=True)
@@ -80,9 +93,7 @@ class Recalibration:
 
     def __call__(self, scores: Any) -> Any:
         """Recalibrated probabilities of scores in [0, 1], of the same shape."""
-        given = np.asarray(scores, dtype=np.float64)
-        if not ((given >= 0) & (given <= 1)).all():
-            raise ParameterError("`scores` must be probabilities, from 0 to 1")
+        given = _probabilities(scores)
         if self.kind == "isotonic":
             result = np.interp(given, measures.midpoints(len(self.values)), self.values)
         else:
@@ -122,10 +133,30 @@ class Conformal:
     confidence_level: float
     threshold: float
 
+    def __post_init__(self) -> None:
+        _check_share(self.coverage, "coverage")
+        check_level(self.confidence_level)
+        if not 0 <= self.threshold <= 1:
+            raise ParameterError(f"`threshold` must be from 0 to 1, got {quoted(self.threshold)}")
+
     def __call__(self, scores: Any) -> tuple[Bool, Bool]:
         """Whether the set of each score holds the negative label, and whether it holds the positive one."""
-        given = np.asarray(scores, dtype=np.float64)
+        given = _probabilities(scores)
         return given <= self.threshold + 1e-12, given >= 1 - self.threshold - 1e-12
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there."""
+        return write({"schema": "ogive.conformal/1", **dataclasses.asdict(self)}, path, public=True)
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Conformal:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
+        names = [each.name for each in dataclasses.fields(Conformal)]
+        known = Fields.of(parse(source), "ogive.conformal/1", "a rule for sets of labels", names)
+        try:
+            return Conformal(*(known.number(name) for name in names))
+        except ParameterError as problem:
+            raise DataError(f"a rule for sets of labels contradicts itself: {problem}") from None
 
 
 def _other(known: Fields, name: str, _: Any) -> ValidationEstimate | None:
@@ -191,12 +222,15 @@ class ValidationEstimate(Estimate):
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
         other = self.other
         if other is not None and (
-            (other.label, other.total, other.private, other.negatives.adjacency, other.negatives.grid)
-            != (self.label, self.total, self.private, one.adjacency, one.grid)
+            any(
+                getattr(other, name) != getattr(self, name)
+                for name in ("label", "total", "private", "confidence_level")
+            )
+            or (other.negatives.adjacency, other.negatives.grid) != (one.adjacency, one.grid)
             or other.other is not None
             or other.score == self.score
         ):
-            raise ParameterError("a second model is validated on the same records, in the same bins")
+            raise ParameterError("a second model is validated on the same records, in the same bins, at the same level")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ValidationEstimate) and self.to_dict() == other.to_dict()
@@ -285,13 +319,17 @@ class ValidationEstimate(Estimate):
         Args:
             name: One of `MEASURES`, or of `AT_THRESHOLD` with a threshold.
             confidence_level: By default that of the estimate.
-            threshold: A score above which records are called positive: an end of bins, from 0 to below 1.
+            threshold: A score above which records are called positive: an end of bins, from 0 to below 1. At 0
+                everybody is called positive, a score of 0 included.
             groups: Groups of equal width for "reliability", "resolution" and "ece"; a group of which noise may hide
                 that anybody is in it joins the next.
 
         Raises:
-            ParameterError: the measure or the threshold is unknown.
+            ParameterError: the measure or the threshold is unknown, or the groups are no number of bins.
         """
+        among(name, "name", (*MEASURES, *AT_THRESHOLD))
+        any_whole(groups, "groups", 2, self.bins if name in _GROUPED else None)
+        threshold = self._place(threshold) if name in AT_THRESHOLD else None
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
         key = (name, level, threshold, groups)
         if key not in self._kept:
@@ -306,8 +344,8 @@ class ValidationEstimate(Estimate):
     def _measure(self, name: str, level: float, threshold: float | None, groups: int) -> Value:
         counts, bins = self.counts, self.bins
         if name in AT_THRESHOLD:
-            return measures.at_threshold(name, bins, self._place(threshold)).estimate(counts, level)
-        among(name, "name", (*MEASURES, *AT_THRESHOLD))
+            assert threshold is not None, "settled by the caller"
+            return measures.at_threshold(name, bins, threshold).estimate(counts, level)
         if name == "brier":
             return measures.between(counts, measures.brier(bins), level)
         if name == "mean_difference":
@@ -316,9 +354,7 @@ class ValidationEstimate(Estimate):
             return measures.Ratio(measures.positives(bins), np.ones((2, bins)), share=True).estimate(counts, level)
         if name == "uncertainty":
             return _uncertainty(self._measure("prevalence", level, None, groups))
-        if name in ("reliability", "resolution", "ece"):
-            if not 2 <= groups <= bins:
-                raise ParameterError(f"`groups` must be 2 to {bins}, got {groups}")
+        if name in _GROUPED:
             return measures.norm(counts, name, groups, level)
         if name == "auc":
             if not self.defined or not self.roc.defined:
@@ -327,13 +363,12 @@ class ValidationEstimate(Estimate):
             return Value(self.roc.auc, low, high, (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
         return measures.coefficient(counts, name, level) if self.defined else unknown(*_POSSIBLE[name])
 
-    def _place(self, threshold: float | None) -> float:
-        known = threshold is not None and 0 <= threshold < 1
-        if not known or abs(round(threshold * self.bins) - threshold * self.bins) > 1e-6:  # type: ignore[operator]
+    def _place(self, threshold: Any) -> float:
+        if not _real(threshold) or not 0 <= threshold < 1 or abs((threshold * self.bins + 0.5) % 1 - 0.5) > 1e-6:
             raise ParameterError(
                 f"`threshold` must be a multiple of 1/{self.bins} from 0 to below 1, got {quoted(threshold)}"
             )
-        return round(float(threshold) * self.bins) / self.bins  # type: ignore[arg-type]
+        return round(float(threshold) * self.bins) / self.bins
 
     @property
     def binning(self) -> float:
@@ -346,13 +381,18 @@ class ValidationEstimate(Estimate):
         """Net benefit over thresholds, beside treating everybody and treating nobody.
 
         Args:
-            thresholds: Ends of bins from 0 to below 1; by default those up to one half.
+            thresholds: Ends of bins from 0 to below 1, at least one; by default those up to one half.
             confidence_level: By default that of the estimate.
             together: Whether all intervals hold at once.
+
+        Raises:
+            ParameterError: there is no threshold, or one is no end of bins.
         """
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-        given = np.arange(self.bins // 2 + 1) / self.bins if thresholds is None else np.atleast_1d(thresholds)
-        places = np.array([self._place(float(each)) for each in given])
+        given = np.arange(self.bins // 2 + 1) / self.bins if thresholds is None else thresholds
+        places = np.array([self._place(each) for each in np.atleast_1d(np.asarray(given, dtype=object)).tolist()])
+        if not len(places):
+            raise ParameterError("`thresholds` must hold at least one")
         nothing = np.full(len(places), np.nan)
         if not self.counts.clear(np.ones((2, self.bins))):
             return DecisionCurve(places, nothing, -places / (1 - places), np.ones(len(places)), nothing)
@@ -410,7 +450,7 @@ class ValidationEstimate(Estimate):
         check_independent_records(self.provenance)
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
         place = measures.conformal_place(self.counts, coverage, level)
-        return Conformal(coverage, level, place / self.bins)
+        return Conformal(float(coverage), level, place / self.bins)
 
     def recalibration(self, kind: Recalibrating = "isotonic") -> Recalibration:
         """A map that makes scores of the same model better calibrated on such records.
@@ -422,14 +462,18 @@ class ValidationEstimate(Estimate):
             ParameterError: noise leaves no map, or the kind is unknown.
         """
         among(kind, "kind", ("isotonic", "logistic"))
-        intercept, slope = (self.measure(name).value for name in ("intercept", "slope"))
         if kind == "isotonic" and self.defined:
             return Recalibration(kind, tuple(measures.isotonic(self.counts.nonnegative).tolist()))
-        if kind == "logistic" and slope <= 0:
+        intercept, slope = (self.measure(name).value for name in ("intercept", "slope"))
+        if kind == "isotonic" or math.isnan(slope):
+            raise ParameterError(
+                "noise leaves no recalibration; use a larger privacy budget or more records"
+                if self.private
+                else "the records leave no recalibration; it needs records of both classes, whose scores overlap"
+            )
+        if slope <= 0:
             share = self.measure("prevalence").value
             intercept, slope = math.log(share / (1 - share)), 0.0
-        if math.isnan(slope) or kind == "isotonic":
-            raise ParameterError("noise leaves no recalibration; use a larger privacy budget or more records")
         return Recalibration(kind, (intercept, slope))
 
     # comparisons
@@ -467,7 +511,8 @@ class ValidationEstimate(Estimate):
         second = self.second
         if second is None:
             raise ParameterError("there is no second model; release with `other=` to compare two")
-        one, two = (each.measure(name, confidence_level, **where) for each in (self, second))
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        one, two = (each.measure(name, level, **where) for each in (self, second))
         return difference_of_same(one, two, 1.0)
 
     # error
@@ -495,11 +540,17 @@ class ValidationEstimate(Estimate):
 def _uncertainty(prevalence: Value) -> Value:
     """The variance of the outcome, with the values that it takes within the interval of its mean."""
     p, low, high, error = prevalence
+    if math.isnan(p):
+        return unknown(0.0, 0.25)
     ends = sorted((low * (1 - low), high * (1 - high)))
     most = 0.25 if low <= 0.5 <= high else ends[1]
     return Value(p * (1 - p), ends[0], most, error * abs(1 - 2 * p))
 
 
-def _check_share(given: float, name: str) -> None:
-    if not 0 < given < 1:
-        raise ParameterError(f"`{name}` must be above 0 and below 1, got {given:g}")
+def _real(given: Any) -> bool:
+    return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def _check_share(given: Any, name: str) -> None:
+    if not _real(given) or not 0 < given < 1:
+        raise ParameterError(f"`{name}` must be above 0 and below 1, got {quoted(given)}")

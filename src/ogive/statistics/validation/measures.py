@@ -122,7 +122,7 @@ def above(bins: int, threshold: float) -> Bool:
 
 
 def at_threshold(name: str, bins: int, threshold: float) -> Ratio:
-    """A measure of the decision to call scores above a threshold positive."""
+    """A measure of the decision to call scores above a threshold positive; at 0 everybody is, a score of 0 included."""
     chosen = above(bins, threshold)
     called = positives(bins, chosen), negatives(bins, chosen)
     other = positives(bins, ~chosen), negatives(bins, ~chosen)
@@ -199,10 +199,12 @@ def coefficient(counts: ClassCounts, name: str, level: float) -> Value:
         spread @ counts.histograms.sum(axis=0)
     )
     informative = spread * (log_odds(bins) - center) ** 2 if name != "calibration_in_the_large" else spread
+    if not counts.clear(np.stack([informative, informative]), 0.0):  # information, which is no number of records
+        return unknown(*within)
     return counts.estimate(
         lambda _: Function(float(theta[place]), gradients[place]),
         level,
-        needs=(positives(bins), negatives(bins), np.stack([informative, informative])),
+        needs=(positives(bins), negatives(bins)),
         within=within,
     )
 
@@ -259,12 +261,17 @@ def grouped(counts: ClassCounts, wanted: int, name: str) -> Groups | None:
 def norm(counts: ClassCounts, name: str, wanted: int, level: float) -> Value:
     """Reliability, resolution or the expected calibration error of groups of bins, with its interval."""
     groups = grouped(counts, wanted, name)
-    if groups is None:
+    if groups is None or not (groups.numbers > 0).all():
         return unknown()
-    change = counts.change(groups.gradients)
-    total, error = max(float(groups.numbers.sum()), 1e-9), change.deviations
+    total, moved = float(groups.numbers.sum()), groups.gradients.copy()
+    moved -= (groups.deviations / total * (1.0 if name == "ece" else 0.5))[:, None, None]
+    if name != "ece":  # these norms divide by the root of the records of each group, which are estimates
+        middle = midpoints(moved.shape[2])
+        for row, (first, last) in enumerate(pairwise(groups.ends)):
+            moved[row, :, (middle > first) & (middle < last)] -= groups.deviations[row] / (2 * groups.numbers[row])
+    error = counts.change(moved).deviations
     needed = simulations_needed(check_level(level), share=Fraction(1), nodes=counts.nodes, usual=SIMULATIONS)
-    drawn = counts.errors(needed) @ groups.gradients.reshape(len(error), -1).T
+    drawn = counts.errors(needed) @ moved.reshape(len(error), -1).T
     tail = 1 - check_level(level)
     if name == "ece":
         plain = float(np.abs(groups.deviations).sum()) / total
@@ -277,15 +284,15 @@ def norm(counts: ClassCounts, name: str, wanted: int, level: float) -> Value:
         reach = upper_quantile(np.linalg.norm(drawn / scale, axis=1), tail)
         value = max(0.0, plain**2 - float(np.sum((error / scale) ** 2)))
         low, high = max(plain - reach, 0.0) ** 2, (plain + reach) ** 2
-    low, high = min(max(low, 0.0), value), max(min(high, 1.0), value)
-    return Value(min(value, 1.0), low, high, float(np.linalg.norm(error)) / total)
+    value = min(value, 1.0)
+    return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), float(np.linalg.norm(error)) / total)
 
 
 def unfolded(values: Float64, errors: Float64) -> Float64:
     """Absolute values without what normal errors add on average: the mu of which |mu + error| has that mean."""
     low, high = np.zeros_like(values), values.copy()
     erf = np.vectorize(math.erf, otypes=[float])
-    safe = np.maximum(errors, 1e-300)
+    safe = np.where(errors > 0, errors, 1.0)
     for _ in range(50):
         mu = (low + high) / 2
         mean = errors * math.sqrt(2 / math.pi) * np.exp(-((mu / safe) ** 2) / 2) + mu * erf(mu / safe / math.sqrt(2))
@@ -317,14 +324,11 @@ def binomial_at_most(count: int, trials: int, share: float) -> float:
     """Chance that at most so many of independent trials succeed."""
     if count < 0:
         return 0.0
-    if count >= trials:
+    if count >= trials or share <= 0:
         return 1.0
-    if share <= 0:
-        return 1.0
-    k = np.arange(count + 1)
-    log = np.cumsum(np.concatenate(([0.0], np.log((trials - k[:-1]) / (k[1:])))))
-    terms = log + k * math.log(share) + (trials - k) * math.log1p(-share)
-    return min(1.0, float(np.exp(terms).sum()))
+    from scipy.stats import binom  # slow to import
+
+    return 0.0 if share >= 1 else float(binom.cdf(count, trials, share))
 
 
 def conformal_place(counts: ClassCounts, coverage: float, level: float) -> int:
@@ -336,27 +340,23 @@ def conformal_place(counts: ClassCounts, coverage: float, level: float) -> int:
     bins = int(counts.raw.shape[1])
     tail = (1 - check_level(level)) / 2
     private = counts.strategy is not None
-    needed = max(SIMULATIONS, math.ceil(4 / tail)) if private else 0
     known = counts.total is not None or counts.sizes is not None
-    errors = _noise_alone(counts, needed) if private else np.zeros((1, 2, bins))
-    sizes = errors.sum(axis=(1, 2))
-    reach = upper_quantile(sizes, tail / 2) if private and not known else 0.0  # the noise may have added so many
+    reach = 0.0
+    if private:
+        needed = simulations_needed(check_level(level), share=Fraction(1, 4), nodes=counts.nodes, usual=SIMULATIONS)
+        errors = counts.errors(needed, sampling=False).reshape(needed, 2, bins)
+        up, down = errors[:, 0, ::-1].cumsum(axis=1)[:, ::-1], errors[:, 1].cumsum(axis=1)
+        if not known:  # the noise may have added so many
+            reach = upper_quantile(up[:, 0] + down[:, -1], tail / 2)
     trials = math.floor(counts.records - reach + 1e-6)
     best = bins
     for k in range(bins - 1, 0, -1):
         left = np.stack([np.arange(bins) >= k, np.arange(bins) < bins - k]).astype(float)
         missed = float((left * counts.histograms).sum())
         if private:
-            missed += upper_quantile(-(errors * left).sum(axis=(1, 2)), tail if known else tail / 2)
+            missed += upper_quantile(-(up[:, k] + down[:, bins - k - 1]), tail if known else tail / 2)
         chance = binomial_at_most(math.floor(max(missed, 0.0) + 1e-6), trials, 1 - coverage)
         if trials < 1 or chance > float(tail if private else 2 * tail):
             break
         best = k
     return best
-
-
-def _noise_alone(counts: ClassCounts, simulations: int) -> Float64:
-    """Errors of the histograms by noise, without sampling, shape (simulations, 2, bins)."""
-    nothing = np.zeros_like(counts.raw)
-    alone = ClassCounts(nothing, nothing, counts.strategy, counts.sizes, counts.total, counts.rows_of_one)
-    return alone.errors(simulations).reshape(simulations, *counts.raw.shape)
