@@ -24,7 +24,7 @@ from ogive.errors import OgiveError, ParameterError, plain, quoted
 from ogive.privacy import ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency, check_columns
 from ogive.queries import Ballots
 from ogive.statistics.base import Statistic
-from ogive.statistics.kinds import COMMANDED, about
+from ogive.statistics.kinds import ALIASES, COMMANDED, about
 from ogive.statistics.labels.statistic import Labels
 from ogive.trust.base import TrustOptions
 
@@ -283,7 +283,7 @@ def _statistic(given: Mapping[str, Any]) -> Statistic[Any]:
     if given.get("statistic") == Labels.name:
         return _labels(given)
     named = given.get("statistic")
-    kind = COMMANDED.get(named) if isinstance(named, str) else None
+    kind = COMMANDED.get(ALIASES.get(named, named)) if isinstance(named, str) else None
     if kind is None:
         names = ", ".join(sorted((*COMMANDED, Labels.name)))
         raise ParameterError(f"the statistic must be one of {names}, got {quoted(named)}")

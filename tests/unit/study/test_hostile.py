@@ -68,6 +68,13 @@ def test_a_statistic_that_is_no_name_is_one_line(value):
         Study.parse(text_of().replace(b'statistic = "ecdf"', f"statistic = {value}".encode()))
 
 
+def test_a_statistic_has_the_name_of_its_command_and_its_own():
+    of = {
+        name: Study.parse(text_of(releases=(GINI | {"statistic": name},))).releases for name in ("ustat", "ustatistic")
+    }
+    assert of["ustat"] == of["ustatistic"]
+
+
 @pytest.mark.parametrize("records", [10**13, 10**300, "0x" + "f" * 10_000], ids=["many", "more", "most"])
 def test_more_records_than_there_can_be_are_refused(records):
     with pytest.raises(ParameterError, match="records must be a whole number"):

@@ -1,8 +1,9 @@
-"""Survival as a release of studies of organizations, one of which is killed, of people's uploads, and from reports."""
+"""Releases of studies of organizations, one of which is killed; survival also of people's uploads and from reports."""
 
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,53 +19,141 @@ from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.releasing.collecting import describe_collection, estimate_collection
 from ogive.releasing.release import release
-from ogive.statistics import Survival
+from ogive.statistics import Concordance, Survival, Validation
 from ogive.statistics.kinds import read_estimate, read_recorded
+from ogive.statistics.validation.estimate import ValidationEstimate
 from ogive.trust import Central, Clear, Local, SecAgg
 
 HOSPITALS = {"north": 700, "south": 1_200, "harbor": 1_100}
+BANKS = {"bank-1": 500, "bank-2": 900, "bank-3": 700, "bank-4": 300, "bank-5": 600}
 ASKED = Survival("months", "died", (0, 24), grid="integers", method="tree_ls")
+INDICES = Concordance("risk", "months", "died", (0, 24), bins=4, score_bins=5, predicts=24, ties="half", method="path")
+JUDGED = Validation("risk", "label", other="old", bins=20, method="tree_ls")
 ALMOST_EXACT = 400
-"""An epsilon whose noise is zero, but for once in 10^8 releases."""
+"""An epsilon whose noise is zero, but for once in 10^7 releases."""
 STUDY = """\
 ogive-study = 1
-name = "hospitals"
-records = 3000
+name = "outcomes"
+records = {records}
 colluding = 1
 dropouts = 0
-budget = {{ epsilon = 500 }}
+budget = {{ epsilon = 1000 }}
 [coordinator]
 key = "{coordinator}"
 {parties}
 {releases}
 """
-RELEASE = """\
-[[release]]
-name = "{name}"
-statistic = "survival"
-privacy = {{ epsilon = {epsilon} }}
+WORDS = {
+    "survival": """\
 time = "months"
 event = "died"
 bounds = [0, 24]
 grid = "integers"
 method = "tree_ls"
+""",
+    "concordance": """\
+score = "risk"
+time = "months"
+event = "died"
+bounds = [0, 24]
+bins = 4
+score_bins = 5
+predicts = 24
+ties = "half"
+method = "path"
+""",
+    "validate": """\
+score = "risk"
+label = "label"
+other = "old"
+bins = 20
+method = "tree_ls"
+""",
+}
+RELEASE = """\
+[[release]]
+name = "{statistic}-{name}"
+statistic = "{statistic}"
+privacy = {{ epsilon = {epsilon} }}
+{words}
 """
 PRICES = {"exact": ALMOST_EXACT, "noisy": 1}
-ANSWERED = "release exact, query 1, attempt 1: answered the step input"
 
 
 def patients(number, rows):
     rng = np.random.default_rng(number)
     months, left = np.ceil(24 * rng.weibull(1.2, rows)), rng.integers(6, 40, rows)
-    return {"months": np.minimum(months, left).astype(np.int64), "died": (months <= left).astype(np.int64)}
+    risk = np.clip(1 - months / 60 - rng.random(rows) / 3, 0, 1)
+    return {
+        "months": np.minimum(months, left).astype(np.int64),
+        "died": (months <= left).astype(np.int64),
+        "risk": risk,
+    }
 
 
-def written(coordinator, keys):
+def customers(number, rows):
+    rng = np.random.default_rng(number)
+    odds = rng.normal(-0.5, 1.2, rows)
+    chances = 1 / (1 + np.exp(-np.stack([odds, odds / 2 + rng.normal(0, 0.5, rows)])))
+    return {"risk": chances[0], "old": chances[1], "label": (rng.random(rows) < chances[0]).astype(np.int64)}
+
+
+def written(statistics, records, coordinator, keys):
     return STUDY.format(
+        records=records,
         coordinator=coordinator,
         parties="".join(f'[[party]]\nname = "{name}"\nkey = "{key}"\n' for name, key in keys.items()),
-        releases="".join(RELEASE.format(name=name, epsilon=epsilon) for name, epsilon in PRICES.items()),
+        releases="".join(
+            RELEASE.format(statistic=statistic, name=name, epsilon=epsilon, words=WORDS[statistic])
+            for statistic in statistics
+            for name, epsilon in PRICES.items()
+        ),
     )
+
+
+def of_study(folder, tables, killed, statistics):
+    """What organizations release of each statistic, where one is killed once it sent its counts, and restarted."""
+    records = sum(len(table["risk"]) for table in tables.values())
+    prepare(
+        folder,
+        records={name: pa.table(table) for name, table in tables.items()},
+        write=partial(written, statistics, records),
+    )
+    with Loopback(folder, step_seconds=PATIENCE) as study:
+        study.start()
+        for statistic in statistics:
+            sent = f"release {statistic}-exact, query 1, attempt 1: answered the step input"
+            for name in PRICES:
+                study.request(release := f"{statistic}-{name}")
+                if name == "exact":
+                    study.until(lambda sent=sent: sent in study.log_text(killed), PATIENCE)
+                    study.kill(killed)
+                    study.agent(killed)
+                study.until(lambda release=release: study.is_complete(release), PATIENCE)
+        assert study.log_text(killed).count("connected to the coordinator") == 1 + len(statistics)
+        found = [[read_recorded(study.result(f"{statistic}-{name}")) for name in PRICES] for statistic in statistics]
+    for _, noisy in found:
+        assert (noisy.provenance.trust, noisy.provenance.price, noisy.total) == ("secagg", PureDP(1), records)
+    return found
+
+
+def pooled(tables):
+    return {name: np.concatenate([table[name] for table in tables.values()]) for name in next(iter(tables.values()))}
+
+
+def near(noisy, exact, measures):
+    """Measures are those of all records within 5 standard errors, which know of the noise that there is."""
+    assert np.abs(noisy.raw - exact.raw).max() > 0
+    for measure in measures:
+        value, truth = measure(noisy), measure(exact)
+        assert abs(value.value - truth.value) < 5 * value.standard_error
+        assert value.standard_error > truth.standard_error
+
+
+def same(found, exact, measures):
+    np.testing.assert_allclose(found.raw, exact.raw, rtol=0, atol=1e-6)
+    for measure in measures:
+        assert measure(found).value == pytest.approx(measure(exact).value, abs=1e-9)
 
 
 def agree(estimate, exact):
@@ -86,27 +175,14 @@ def forked(tmp_path, monkeypatch):
     )
 
 
-def test_three_hospitals_release_survival_over_https_though_one_is_killed(tmp_path, forked):
+def test_three_hospitals_release_survival_and_concordance_over_https_though_one_is_killed(tmp_path, forked):
     tables = {name: patients(number, rows) for number, (name, rows) in enumerate(HOSPITALS.items())}
-    pooled = {name: np.concatenate([each[name] for each in tables.values()]) for name in ("months", "died")}
-    exact = release(ASKED, trust=Clear(pooled))
+    together = pooled(tables)
+    exact = release(ASKED, trust=Clear(together))
     assert 0 < exact(24) < exact(12) < 1
-    folder = tmp_path / "study"
-    prepare(folder, records={name: pa.table(table) for name, table in tables.items()}, write=written)
-    with Loopback(folder, step_seconds=PATIENCE) as study:
-        study.start()
-        for name in PRICES:
-            study.request(name)
-            if name == "exact":
-                study.until(lambda: ANSWERED in study.log_text("south"), PATIENCE)
-                study.kill("south")
-                study.agent("south")
-            study.until(lambda name=name: study.is_complete(name), PATIENCE)
-        assert study.log_text("south").count("connected to the coordinator") == 2
-        found = {name: read_recorded(study.result(name)) for name in PRICES}
-    agree(found["exact"], exact)
-    noisy, curator = found["noisy"], release(ASKED, trust=Central(pooled), privacy=PureDP(1))
-    assert (noisy.provenance.trust, noisy.provenance.price, noisy.total) == ("secagg", PureDP(1), 3_000)
+    survival, concordance = of_study(tmp_path / "study", tables, "south", ("survival", "concordance"))
+    agree(survival[0], exact)
+    noisy, curator = survival[1], release(ASKED, trust=Central(together), privacy=PureDP(1))
     assert np.abs(noisy.raw - exact.raw).max() > 0
     at = np.arange(2, 21)
     # one who colludes takes a part of the noise away, so the others add a little more than a curator would
@@ -114,6 +190,31 @@ def test_three_hospitals_release_survival_over_https_though_one_is_killed(tmp_pa
     assert (errors[0] > errors[1]).all()
     assert (errors[0] < 1.5 * errors[1]).all()
     assert (np.abs(noisy(at) - exact(at)) < 5 * errors[0]).all()
+    indices = (
+        lambda each: each.harrell(),
+        lambda each: each.uno(24),
+        lambda each: each.auc(12),
+        lambda each: each.brier(),
+        lambda each: each.mean_calibration(),
+    )
+    exact = release(INDICES, trust=Clear(together))
+    assert exact.harrell().value > 0.7
+    same(concordance[0], exact, indices)
+    near(concordance[1], exact, indices)
+
+
+def test_five_banks_release_the_validation_of_two_models_over_https_though_one_is_killed(tmp_path, forked):
+    tables = {name: customers(number, rows) for number, (name, rows) in enumerate(BANKS.items())}
+    exact = release(JUDGED, trust=Clear(pooled(tables)))
+    ((found, noisy),) = of_study(tmp_path / "study", tables, "bank-3", ("validate",))
+    measures = [
+        partial(ValidationEstimate.measure, name=name) for name in ("brier", "auc", "slope", "intercept", "prevalence")
+    ]
+    measures.append(partial(ValidationEstimate.measure, name="net_benefit", threshold=0.3))
+    assert exact.measure("auc").value - exact.second.measure("auc").value > 0.05
+    for one, other, truth in ((found, noisy, exact), (found.second, noisy.second, exact.second)):
+        same(one, truth, measures)
+        near(other, truth, measures)
 
 
 def test_two_servers_release_survival_of_what_people_uploaded(tmp_path):
