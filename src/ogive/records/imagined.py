@@ -177,6 +177,8 @@ class TimesShape(BinormalShape):
 
     def _table(self, aggregate: queries.Aggregate) -> dict[str, Any]:
         if not isinstance(aggregate, queries.GroupBinning):
+            if isinstance(aggregate, grids.Binning):  # entries: all from the start
+                return {aggregate.column: [aggregate.grid.label(aggregate.grid.low)] * _MODEL_ROWS}
             return super()._table(aggregate)
         grid, groups = aggregate.values.grid, aggregate.groups
         shares = np.log1p(-(np.arange(_MODEL_ROWS) + 0.5) / _MODEL_ROWS) / np.log(0.2)

@@ -84,8 +84,11 @@ def function_of(kind: Kind) -> Function:
 
     def release(columns: Arguments, options: Arguments, own: Arguments) -> Estimate:
         called = {name: COLUMN if columns.keys() == {"column"} else name for name in columns}
+        besides = {name: options[name] for name in getattr(kind.statistic, "besides", ()) if name in options}
+        besides = {name: values for name, values in besides.items() if values is not None}
+        columns, options = {**columns, **besides}, {**options, **{name: name for name in besides}}
         statistic: Statistic[Estimate] = kind.statistic(**called, **options)
-        return on_columns(statistic, {called[name]: values for name, values in columns.items()}, **own)
+        return on_columns(statistic, {called.get(name, name): values for name, values in columns.items()}, **own)
 
     array = "data" if "values" in kind.options.__annotations__ else "values"  # which is the name of an option there
     return call_of(kind, release, _OWN, called={"column": array})

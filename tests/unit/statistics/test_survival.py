@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival import process
-from ogive.statistics.survival.estimate import SurvivalEstimate
+from ogive.statistics.survival.estimate import SurvivalEstimate, entry_grid
 from ogive.statistics.survival.process import Process
 from ogive.strategies.smoothing import smooth
 
@@ -173,23 +173,23 @@ def noise(strategy, rng, shape=()):
     return strategy.spread(parts)
 
 
+def noisy_curve(grid, counts, strategy, rng, factor=1):
+    values = strategy.measure(counts) + factor * noise(strategy, rng)
+    return Curve(
+        grid=grid,
+        cumulative=smooth(strategy, values, total=None, kind="shrinkage"),
+        raw=strategy.estimate(values, None),
+        strategy=strategy,
+        adjacency=Adjacency.ADD_OR_REMOVE,
+        total=None,
+        smoothing="shrinkage",
+        column="t",
+    )
+
+
 def released(question, strategy, histograms, rng):
     """An estimate of exact histograms of the classes, with noise of a seeded generator."""
-    curves = []
-    for counts in histograms:
-        values = strategy.measure(counts) + noise(strategy, rng)
-        curves.append(
-            Curve(
-                grid=question.classes.values.grid,
-                cumulative=smooth(strategy, values, total=None, kind="shrinkage"),
-                raw=strategy.estimate(values, None),
-                strategy=strategy,
-                adjacency=Adjacency.ADD_OR_REMOVE,
-                total=None,
-                smoothing="shrinkage",
-                column="t",
-            )
-        )
+    curves = [noisy_curve(question.classes.values.grid, counts, strategy, rng) for counts in histograms]
     return SurvivalEstimate(
         time="t",
         event="e",
@@ -512,3 +512,197 @@ def test_nothing_is_estimated_where_noise_alone_is_measured(adjacency):
         )
     ]
     assert sum(defined) <= 2
+
+
+# --- Records that enter late
+
+
+def late(records, rng, causes=(1, 2)):
+    """Whole times of entry, until the end of observation, and what ended it; of those alone whose event is later."""
+    entry = rng.choice([0, 1], size=records) * rng.integers(0, 10, size=records)
+    time = np.ceil(rng.exponential(12, size=records)).astype(int)
+    entry, time = entry[entry < time], time[entry < time]
+    ends = entry + rng.integers(1, 40, size=len(time))
+    return entry, np.minimum(time, ends), np.where(time <= ends, rng.choice(causes, size=len(time)), 0)
+
+
+@pytest.mark.parametrize(
+    ("low", "grid"), [(0, "integers"), (1, "integers"), (0, ogive.Grid.explicit([1, 2, 3, 4, 7, 11, 30], low=0))]
+)
+def test_entries_without_noise_are_those_of_estimates_record_by_record(low, grid):
+    entry, times, causes = late(300, np.random.default_rng(low + 2))
+    if not isinstance(grid, str):  # thresholds that all values are among; those that enter in the first bin count in it
+        values = np.array([0, *grid.thresholds])
+        entry, times = (values[np.searchsorted(values, np.minimum(each, 30))] for each in (entry, times))
+        entry, times, causes = entry[entry < times], times[entry < times], causes[entry < times]
+        entry[entry == 1] = 2
+    bounds = None if not isinstance(grid, str) else (low, 30)
+    estimate = ogive.release(
+        ogive.Survival("t", "e", bounds=bounds, grid=grid, causes=(1, 2), entry="s"),
+        trust=ogive.Clear({"t": times, "e": causes, "s": entry}),
+    )
+    survival, hazard, incidence_of = 1.0, 0.0, {1: 0.0, 2: 0.0}
+    for time in [each for each in estimate.timeline.tolist() if each > 0]:
+        risk = sum(1 for s, t in zip(entry, times, strict=True) if s < time <= t)
+        assert estimate.at_risk(time) == risk
+        for cause in (1, 2):
+            died = sum(1 for t, kind in zip(times, causes, strict=True) if t == time and kind == cause)
+            incidence_of[cause] += survival * died / risk
+            hazard += died / risk
+        survival = 1 - sum(incidence_of.values())
+        assert estimate(time) == pytest.approx(survival, abs=1e-12)
+        assert estimate.cumulative_hazard(time) == pytest.approx(hazard, abs=1e-12)
+        assert estimate.cumulative_incidence(time, 2) == pytest.approx(incidence_of[2], abs=1e-12)
+
+
+def test_log_rank_counts_entries():
+    entry, times, events = late(400, np.random.default_rng(4), causes=(1,))
+    groups = np.arange(len(times)) % 2
+    one, other = (
+        ogive.release(
+            ogive.Survival("t", "e", bounds=(0, 20), grid="integers", entry="s"),
+            trust=ogive.Clear({"t": times[groups == each], "e": events[groups == each], "s": entry[groups == each]}),
+        )
+        for each in (0, 1)
+    )
+    expected = 0.0
+    for time in range(1, 21):
+        at, now = (entry < time) & (times >= time), (times == time) & (events == 1)
+        expected += sum(now & (groups == 0)) - sum(now) * sum(at & (groups == 0)) / sum(at)
+    assert one.log_rank(other).statistic == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("function", ["of_survival", "of_hazard", "incidence", "log_rank"])
+@pytest.mark.parametrize("longer", [0, 1])
+def test_the_variance_of_noise_counts_that_of_entries(function, longer):
+    """The entries have more noise than the times; a first threshold that is shared, and one before it."""
+    rng = np.random.default_rng(3)
+    size, strategy, own = 20, strategy_for(21, 1), strategy_for(21 + longer, Fraction(1, 2))
+    counts = np.cumsum(rng.integers(80, 120, size=(2, size + 1)), axis=1).astype(float)
+    entered = np.linspace(2500, 4500, size + 1 + longer)
+    whole = Process(counts, strategy, None, 1, entered, own)
+    still = Process(counts[:, ::-1].max() - counts[:, ::-1], None)
+
+    def values(of):
+        if function == "of_survival":
+            return of.survival
+        if function == "log_rank":
+            return np.array([process.weighted_log_rank(of, still, "log-rank")[0]])
+        return np.cumsum(of.hazard) if function == "of_hazard" else of.incidence(0)
+
+    if function == "log_rank":
+        variance = process.weighted_log_rank(whole, still, "log-rank")[2]
+    else:
+        variance = (whole.of_incidence(0) if function == "incidence" else getattr(whole, function)()).noise
+    assert whole.estimable == size
+    moved = [
+        values(Process(counts + each / 100, strategy, None, 1, entered + other / 100, own))
+        for each, other in zip(
+            strategy.estimate(noise(strategy, rng, (3000, 2)), None),
+            own.estimate(noise(own, rng, (3000,)), None),
+            strict=True,
+        )
+    ]
+    assert np.allclose(np.sqrt(variance), np.std(moved, axis=0) * 100, rtol=0.07)
+    risk = np.std(strategy.estimate(noise(strategy, rng, (3000, 2)), None)[..., 4].sum(axis=1))
+    risk = math.hypot(risk, np.std(own.estimate(noise(own, rng, (3000,)), None)[:, 4 + longer]))
+    assert whole.risk_noise[5] == pytest.approx(risk, rel=0.07)
+
+
+def entry_coverage(factor, releases=60):
+    """Shares of thresholds inside intervals and of bands that hold all, where entries have `factor` times the noise."""
+    rng = np.random.default_rng(6)
+    question = ogive.Survival("t", "e", bounds=(0, 20), grid="integers", entry="s")
+    grid = entry_grid(question.axis)
+    strategy, own = strategy_for(question.axis.bins + 1, Fraction(2, 3)), strategy_for(grid.bins, Fraction(1, 3))
+    truth = np.exp(-question.axis.thresholds / 12)
+    inside, whole = [], []
+    for _ in range(releases):
+        entry, times, events = late(1500, rng, causes=(1,))
+        counts = [np.bincount(np.minimum(times[events == kind], 21), minlength=22) for kind in (0, 1)]
+        estimate = dataclasses.replace(
+            released(question, strategy, counts, rng),
+            entries=noisy_curve(grid, np.bincount(np.minimum(entry, 21), minlength=22), own, rng, factor),
+        )
+        low, high = estimate.intervals()
+        inside.append(((low <= truth) & (truth <= high))[1 : estimate.estimable].mean())
+        band = estimate.band()
+        whole.append(bool(((band.low <= truth) & (truth <= band.high))[1:].all()))
+    return np.mean(inside), np.mean(whole)
+
+
+def test_intervals_and_bands_hold_the_survival_of_those_that_enter_late():
+    inside, whole = entry_coverage(1)
+    assert 0.91 <= inside <= 0.99
+    assert whole >= 0.88
+
+
+def test_intervals_do_not_hold_it_where_entries_have_more_noise_than_stated():
+    """The control."""
+    inside, whole = entry_coverage(8)
+    assert inside < 0.85
+    assert whole < 0.80
+
+
+@pytest.mark.parametrize(
+    ("privacy", "rows", "adjacency"),
+    [
+        (ogive.PureDP(1), 1, Adjacency.REPLACE),
+        (ogive.ZeroConcentratedDP(Fraction(1, 2)), 1, Adjacency.REPLACE),
+        (ogive.ZeroConcentratedDP(Fraction(1, 2)), 1, Adjacency.ADD_OR_REMOVE),
+        (ogive.ApproxDP(1, Fraction(1, 10**6)), 1, Adjacency.REPLACE),
+        (ogive.PureDP(1), 2, Adjacency.ADD_OR_REMOVE),
+    ],
+)
+def test_both_measurements_together_cost_what_is_granted(privacy, rows, adjacency):
+    entry, times, causes = late(400, np.random.default_rng(5))
+    table = {"t": times, "e": causes, "s": entry, "who": np.arange(len(times)) // rows}
+    person = {} if rows == 1 else {"person": "who", "max_rows_per_person": rows}
+    session = ogive.Session(table, limit=privacy, adjacency=adjacency, **person)
+    estimate = session.survival("t", "e", bounds=(0, 20), grid="integers", causes=(1, 2), entry="s", privacy=privacy)
+    price = estimate.provenance.price
+    if isinstance(privacy, ogive.PureDP):
+        assert price.epsilon == pytest.approx(1, rel=1e-6)
+        assert price.epsilon <= 1
+    elif isinstance(privacy, ogive.ZeroConcentratedDP):
+        assert price.rho <= privacy.rho
+        assert float(price.rho) == pytest.approx(0.5, rel=1e-6)
+    else:
+        assert isinstance(price, ogive.ZeroConcentratedDP)
+
+
+def test_documents_have_entries_only_where_there_are_some():
+    entry, times, causes = late(400, np.random.default_rng(5))
+    given = {"bounds": (0, 20), "grid": "integers", "causes": (1, 2), "privacy": ogive.PureDP(1)}
+    assert "entries" not in ogive.survival(times, causes, **given).to_dict()
+    estimate = ogive.survival(times, causes, entry=entry, **given)
+    data = json.loads(estimate.to_json())
+    assert SurvivalEstimate.from_dict(data) == estimate
+    assert estimate.at_risk(15) == pytest.approx(sum((entry < 15) & (times >= 15)), abs=120)
+    dear = {**data["provenance"], "price": {**data["provenance"]["price"], "epsilon": "9/10"}}
+    exactly = {**data["entries"], "strategy": None}
+    for change, message in (
+        ({"provenance": dear}, "its noise costs"),
+        ({"entries": {**data["entries"], "grid": {**data["entries"]["grid"], "low": 1.0, "high": 22.0}}}, "of entries"),
+        ({"entries": exactly}, "measured where the times are|exact"),
+    ):
+        with pytest.raises(DataError, match=message):
+            SurvivalEstimate.from_dict({**data, **change})
+
+
+def test_owners_are_not_asked_for_entries():
+    with pytest.raises(UnsupportedError, match=r"owners' reports have no .?entry"):
+        ogive.survival([1, 2], [0, 1], entry=[0, 0], bounds=(0, 3), privacy=ogive.PureDP(1), trust="local")
+    with pytest.raises(ParameterError, match="another method"):
+        ogive.Survival("t", "e", bounds=(0, 3), entry="s", method="reports")
+    with pytest.raises(ParameterError, match="a column's name"):
+        ogive.Survival("t", "e", bounds=(0, 3), entry=3)
+
+
+def test_a_plan_counts_the_share_of_entries():
+    rmse = []
+    for entry in (None, "s"):
+        question = ogive.Survival("t", "e", bounds=(0, 20), grid="integers", method="tree_ls", entry=entry)
+        plan = ogive.plan(question, records=3000, privacy=ogive.PureDP(1), runs=40)
+        rmse.append(next(row.errors["rmse"] for row in plan.rows if row.method == "tree_ls"))
+    assert 1.2 < rmse[1] / rmse[0] < 3

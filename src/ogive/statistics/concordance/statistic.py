@@ -22,7 +22,7 @@ from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
-from ogive.statistics.survival.statistic import beyond
+from ogive.statistics.survival.estimate import beyond
 
 DEFAULT_BINS, DEFAULT_SCORE_BINS = 10, 20
 

@@ -99,7 +99,7 @@ def _fitted(
     """Designs of one method, for a part of the grant, or less where both classes would cost too much."""
     for _ in range(_TRIES):
         over: list[Fraction] = []
-        for strategy in candidates(size, _part(grant, share), adjacency, method, rows=unit.max_rows_per_person):
+        for strategy in candidates(size, part_of(grant, share), adjacency, method, rows=unit.max_rows_per_person):
             price = class_curves_price(strategy, unit, public_labels=public_labels)
             if type(price) is not type(grant):
                 continue  # a pure design for a concentrated grant comes with its own grant
@@ -112,7 +112,8 @@ def _fitted(
         share = share / max(over) * _ROOM
 
 
-def _part(grant: Loss, share: Fraction) -> Loss:
+def part_of(grant: Loss, share: Fraction) -> Loss:
+    """That share of a guarantee."""
     return PureDP(grant.epsilon * share) if isinstance(grant, PureDP) else ZeroConcentratedDP(grant.rho * share)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from ogive.accounting import at_least
+from ogive.accounting import at_least, total_loss
 from ogive.columns import LabelValue
 from ogive.columns.axis import last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
@@ -26,7 +26,7 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
-from ogive.statistics.plain_json import Codec, Fields, Read, check_price, stored
+from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -78,6 +78,7 @@ class SurvivalEstimate(Estimate):
         curves: Distribution of the times of the censored and of each cause, with one threshold more.
         total: Number of records if public, else None.
         confidence_level: Confidence level of printed intervals.
+        entries: Distribution of the times from which records are at risk; None where that is from the start.
         provenance: Origin of the release: statistic, price and trust model; None until released.
     """
 
@@ -97,6 +98,7 @@ class SurvivalEstimate(Estimate):
     curves: tuple[Curve, ...] = stored(_CURVES)
     total: int | None
     confidence_level: float
+    entries: Curve | None = stored(optional(nested(Curve)), added=True, default=None)
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
@@ -115,6 +117,18 @@ class SurvivalEstimate(Estimate):
                 raise ParameterError("the thresholds of each curve must be those of the estimate and one more")
             if each.strategy != first.strategy or each.adjacency is not first.adjacency or each.total is not None:
                 raise ParameterError("all curves must be of one measurement")
+        if self.entries is not None:
+            self._check_entries(self.entries, first)
+
+    def _check_entries(self, entries: Curve, first: Curve) -> None:
+        """Refuse entries that were not measured beside the curves."""
+        if entries.people or entries.merged or entries.provenance is not None or entries.total is not None:
+            raise ParameterError("the curve of entries is that of one release, which counts rows")
+        if not np.array_equal(entries.thresholds, entry_grid(self.grid).thresholds):
+            raise ParameterError("the thresholds of entries must be those of the estimate")
+        alike = (entries.strategy is None) == (first.strategy is None) and entries.adjacency is first.adjacency
+        if not alike or isinstance(first.strategy, ReportedTree) or isinstance(entries.strategy, ReportedTree):
+            raise ParameterError("entries must be measured where the times are, and not by reports")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SurvivalEstimate) and self.to_dict() == other.to_dict()
@@ -124,7 +138,8 @@ class SurvivalEstimate(Estimate):
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        check_curves_price(self.provenance, self.curves[0].strategy, self.curves[0].adjacency, len(self.curves))
+        first, entries = self.curves[0], None if self.entries is None else self.entries.strategy
+        check_curves_price(self.provenance, first.strategy, first.adjacency, len(self.curves), entries)
 
     # what was measured
 
@@ -143,7 +158,8 @@ class SurvivalEstimate(Estimate):
 
     def _process(self, counts: str) -> Process:
         values = np.stack([getattr(each, counts) for each in self.curves])
-        return Process(values, self.curves[0].strategy, self.total, self.rows_of_one)
+        late = () if self.entries is None else (getattr(self.entries, counts), self.entries.strategy)
+        return Process(values, self.curves[0].strategy, self.total, self.rows_of_one, *late)
 
     @property
     def timeline(self) -> Float64:
@@ -328,11 +344,13 @@ class SurvivalEstimate(Estimate):
         return Number(what, value, min(low, value), max(high, value), error)
 
     def at_risk(self, t: Any) -> Any:
-        """Number of records still under observation at each t, noisy: those whose time is not below t."""
+        """Number of records under observation at each t, noisy: who entered before t, and whose time is not below t."""
         numbers = np.asarray(to_numbers(self.grid, t))
         before = np.searchsorted(self.timeline, numbers, side="left")
         left = np.concatenate(([0.0], self._smoothed.cumulative[:, :-1].sum(axis=0)))
-        return plain(np.maximum(self.records - left[before], 0.0))
+        entries = self._smoothed.entries
+        entered = self.records if entries is None else entries[self._smoothed.entry_places[before]]
+        return plain(np.maximum(entered - left[before], 0.0))
 
     # hazard and incidence
 
@@ -481,13 +499,19 @@ class SurvivalEstimate(Estimate):
 
 
 def check_curves_price(
-    source: Provenance | None, strategy: Strategy | None, adjacency: Adjacency, classes: int
+    source: Provenance | None,
+    strategy: Strategy | None,
+    adjacency: Adjacency,
+    classes: int,
+    entries: Strategy | None = None,
 ) -> None:
-    """Refuse a stated price below that of the curves of so many classes."""
+    """Refuse a stated price below that of the curves of so many classes, and of the entries beside them."""
     check_price(source, [(strategy, adjacency)])
     reported = strategy is None or isinstance(strategy, ReportedTree)  # reports cost what was checked above
     if strategy is not None and not reported and source is not None and source.price is not None:
         least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
+        if entries is not None:
+            least = total_loss([least, loss_of(entries, adjacency, source.max_rows_per_person)])
         if not at_least(source.price, least):
             raise DataError(
                 f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
@@ -521,6 +545,26 @@ class SurvivalPrediction(Prediction):
         if strategy is None:
             return None
         return float(np.sqrt(np.mean(np.square(noise_roots(cast(Any, strategy))).sum(axis=1))))
+
+
+def beyond(grid: Grid) -> Grid:
+    """The grid with one threshold more, above which times are not distinguished."""
+    thresholds = grid.thresholds
+    step = thresholds[-1] - (thresholds[-2] if grid.bins > 1 else grid.low)
+    if grid.kind == "integers":
+        return Grid.integers(grid.low, grid.high + 1)
+    if grid.kind == "linear":
+        result = Grid.linear(grid.low, grid.low + step * (grid.bins + 1), bins=grid.bins + 1)
+        if np.array_equal(result.thresholds[:-1], thresholds):
+            return result
+    return Grid.explicit(
+        (*thresholds.tolist(), float(thresholds[-1] + max(step, abs(thresholds[-1]) * 1e-9))), low=grid.low
+    )
+
+
+def entry_grid(grid: Grid) -> Grid:
+    """The thresholds of entries; of whole numbers also the one before the first, so that all bins know who entered."""
+    return Grid.integers(max(grid.low - 1, 0), grid.high + 1) if grid.kind == "integers" else beyond(grid)
 
 
 def check_times(grid: Grid) -> None:

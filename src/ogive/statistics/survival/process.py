@@ -3,7 +3,8 @@
 Times are on a public grid of m thresholds. Bin j holds the times above threshold j - 1 and at most threshold j. Let d_j
 be the number of events in bin j, and Y_j the number at risk: of all records whose time is above threshold j - 1. A
 censored record of a bin counts as at risk throughout the bin, so that on a grid of whole days or months this is the
-estimator of Kaplan and Meier with events before censorings at equal times. With h_j = d_j / Y_j,
+estimator of Kaplan and Meier with events before censorings at equal times. Where records enter late, Y_j is the number
+of entries up to threshold j - 1, less that of times up to there. With h_j = d_j / Y_j,
 
     S_k = prod of (1 - h_j)      H_k = sum of h_j      F_k = sum of S_{j-1} d_j' / Y_j   of the events d' of one cause
 
@@ -39,7 +40,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ogive.core.arrays import Float32, Float64
+from ogive.core.arrays import Float32, Float64, Int64
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.functionals import noise_roots
@@ -82,12 +83,16 @@ class Process:
         strategy: What was measured of each class; None without noise.
         total: Number of all records where it is public.
         rows_of_one: Most records of one person, which may all be alike.
+        entries: Cumulative counts of entries where records enter late, on the thresholds of `entry_places`.
+        entry_strategy: What was measured of the entries.
     """
 
     cumulative: Float64
     strategy: Strategy | None
     total: int | None = None
     rows_of_one: int = 1
+    entries: Float64 | None = None
+    entry_strategy: Strategy | None = None
 
     @property
     def causes(self) -> int:
@@ -109,7 +114,19 @@ class Process:
     def at_risk(self) -> Float64:
         """Records whose time is above the threshold before, shape (m,)."""
         left = self.cumulative[:, :-1].sum(axis=0)
-        result: Float64 = self.records - np.concatenate(([0.0], left[:-1]))
+        entered = self.records if self.entries is None else self.entries[self.entry_places[:-1]]
+        result: Float64 = entered - np.concatenate(([0.0], left[:-1]))
+        return result
+
+    @cached_property
+    def entry_places(self) -> Int64:
+        """Where the entries before each bin are counted, and those before a bin beyond all; shape (m + 1,).
+
+        The first bin counts its own entries where its start is no threshold of the entries.
+        """
+        size = self.cumulative.shape[1]
+        entries = size if self.entries is None else len(self.entries)
+        result: Int64 = np.maximum(np.arange(size) + entries - size - 1, 0)
         return result
 
     @cached_property
@@ -126,16 +143,24 @@ class Process:
             return np.zeros(size), np.zeros(size)
         roots = noise_roots(cast(Hashable, self.strategy))
         ends = np.vstack([np.zeros(roots.shape[1]), roots[:size]])
-        if self.total is None:
+        if self.total is None and self.entries is None:
             ends = roots[-1] - ends
         squares = np.square(ends).sum(axis=1)
-        before, after = squares[:-1], squares[1:]
-        return np.sqrt(before * len(self.cumulative)), np.sqrt(before + after * self.causes)
+        before, after, entered = squares[:-1], squares[1:], np.zeros(size)
+        if self.entry_strategy is not None:
+            entered = np.square(noise_roots(cast(Hashable, self.entry_strategy))[self.entry_places[:-1]]).sum(axis=1)
+        return np.sqrt(before * len(self.cumulative) + entered), np.sqrt(before + after * self.causes + entered)
 
     @property
     def risk_noise(self) -> Float64:
         """Standard deviation of the noise of the numbers at risk, shape (m,)."""
         return self._noise[0]
+
+    @property
+    def strategies(self) -> list[Strategy]:
+        """What was measured of each class, and of the entries; none without noise."""
+        every = [*[self.strategy] * len(self.cumulative), self.entry_strategy]
+        return [each for each in every if each is not None]
 
     @cached_property
     def estimable(self) -> int:
@@ -222,12 +247,13 @@ class Change:
         )
 
     def _by_counts(self) -> list[Float64]:
-        """By the cumulative counts of the censored and of each cause, shape (rows, m + 1) each."""
+        """By the cumulative counts of the censored, each cause and the entries, shape (rows, their thresholds) each."""
         size, estimable = len(self.process.at_risk) + 1, self.by_risk.shape[1]
-        # Y_j = all - those at or below threshold j - 1, for every class alike
+        entries = self.process.entries
+        # Y_j = all, or all that entered, - those at or below threshold j - 1, for every class alike
         shared = np.zeros((len(self.by_risk), size))
         shared[:, : max(estimable - 1, 0)] -= self.by_risk[:, 1:]
-        if self.process.total is None:
+        if self.process.total is None and entries is None:
             shared[:, -1] += self.by_risk.sum(axis=1)
         results = [shared]
         for each in self.by_events:
@@ -235,6 +261,10 @@ class Change:
             own[:, :estimable] += each
             own[:, : max(estimable - 1, 0)] -= each[:, 1:]
             results.append(own)
+        if entries is not None:
+            entered = np.zeros((len(entries), len(self.by_risk)))
+            np.add.at(entered, self.process.entry_places[:estimable], self.by_risk.T)
+            results.append(entered.T)
         return results
 
     @cached_property
@@ -243,8 +273,9 @@ class Change:
         process = self.process
         if process.strategy is None:
             return np.zeros(len(self.by_risk))
-        roots = noise_roots(cast(Hashable, process.strategy))
-        result: Float64 = np.sum([np.square(each @ roots).sum(axis=1) for each in self._by_counts()], axis=0)
+        roots = [noise_roots(cast(Hashable, each)) for each in process.strategies]
+        changes = zip(self._by_counts(), roots, strict=True)
+        result: Float64 = np.sum([np.square(each @ root).sum(axis=1) for each, root in changes], axis=0)
         return result
 
     @cached_property
@@ -270,17 +301,15 @@ class Change:
 
     def largest(self, level: float) -> Float64:
         """Largest standardized error of each of many imagined releases, enough for a quantile of that level."""
-        process, strategy = self.process, self.process.strategy
-        nodes = len(self.by_risk) + sum(part.nodes for part in (() if strategy is None else strategy.levels))
-        simulations = simulations_needed(
-            check_level(level), share=Fraction(1), nodes=nodes * len(process.cumulative), usual=SIMULATIONS
-        )
+        process, strategies = self.process, self.process.strategies
+        nodes = len(self.by_risk) * len(process.cumulative)
+        nodes += sum(part.nodes for strategy in strategies for part in strategy.levels)
+        simulations = simulations_needed(check_level(level), share=Fraction(1), nodes=nodes, usual=SIMULATIONS)
         random = np.random.Generator(np.random.PCG64(_SEED))
         events, at = self._multinomial
         errors = np.zeros((simulations, len(self.by_risk)), dtype=np.float32)
-        if strategy is not None:
-            for place, weights in enumerate(self._by_counts()):
-                errors += _draw(cast(Hashable, strategy), simulations, place) @ weights.T.astype(np.float32)
+        for place, (weights, strategy) in enumerate(zip(self._by_counts(), strategies, strict=False)):
+            errors += _draw(cast(Hashable, strategy), simulations, place) @ weights.T.astype(np.float32)
         # events of a bin are multinomial: independent ones, as skew as they are, less their share of the bin's sum
         total = events.sum(axis=0)
         short = (1.0 - np.sqrt(np.maximum(1.0 - total / at, 0.0))) / np.maximum(total, 1e-9)
@@ -306,10 +335,13 @@ def probability_ends(values: Float64, change: Change, z: float) -> Ends:
     if process.strategy is not None:
         z *= _WIDER
         ratio = process.risk_noise[: process.estimable] / process.at_risk[: process.estimable]
+        ratio = ratio if process.entries is None else np.maximum.accumulate(ratio)
         noise = noise * (1.0 + 8.0 * ratio**2)  # the variance of 1 / Y to second order
     inside = np.clip(values, 1e-12, 1 - 1e-12)
     most = np.full_like(values, max(process.records, 1.0) / process.rows_of_one)
-    fewest = np.minimum(np.maximum(process.at_risk[: process.estimable] / process.rows_of_one, 1.0), most)
+    at = process.at_risk[: process.estimable]
+    at = at if process.entries is None else np.minimum.accumulate(at)  # more may be at risk later than at first
+    fewest = np.minimum(np.maximum(at / process.rows_of_one, 1.0), most)
     with np.errstate(divide="ignore"):
         like = inside * (1 - inside) / change.sampling
     number = np.clip(like, fewest, most)

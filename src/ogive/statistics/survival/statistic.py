@@ -14,26 +14,28 @@ import numpy as np
 from ogive.columns import Binning, Domain, LabelValue, Listed, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, one_of
+from ogive.core.checks import added, among, one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.local.tree import TreeOracle
-from ogive.queries import Answer, ClassCurvesQuery, GroupBinning, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, ClassCurvesQuery, CurveQuery, GroupBinning, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms, as_values
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.base import ANY_REPORT, CurveTask, owners_answer
-from ogive.statistics.methods.choose import UnbiasedName
+from ogive.statistics.methods.choose import UnbiasedName, choose, grants
 from ogive.statistics.methods.curve_methods import check_public_number, report_epsilon
-from ogive.statistics.roc.designs import choose_for_classes
-from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, check_times
+from ogive.statistics.roc.designs import choose_for_classes, part_of
+from ogive.statistics.survival.estimate import MOST_CAUSES, SurvivalEstimate, beyond, check_times, entry_grid
 from ogive.strategies import Strategy
 from ogive.strategies.reported import ReportedTree, design_reports, read_reports
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 DEFAULT_BINS = 120
 MethodName = Literal[UnbiasedName, "reports"]
+ENTRY_SHARE = Fraction(1, 3)
+"""Share of the guarantee for the entries. Their noise is that of one class, the others' that of several."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,14 @@ class Survival:
         method: Method for the distribution of times in each class, as for `Ecdf`: those without bias, or "reports".
         missing: What a missing time means: "refuse" (an error), "high" (at risk to the upper bound) or a public time.
         confidence_level: Confidence level of printed intervals, at most 0.9999.
+        entry: Column of the time from which a record is observed, where that is not the start; a missing one is an
+            error. It must be before the record's time, which is not checked: one that is not takes a record that is
+            at risk away from there to its entry.
     """
 
     name: ClassVar[str] = "survival"
+    besides: ClassVar[tuple[str, ...]] = ("entry",)
+    """Options that are columns."""
 
     time: str
     event: str
@@ -68,6 +75,7 @@ class Survival:
     method: MethodName = one_of(*get_args(MethodName))
     missing: Missing = one_of("refuse", "high")
     confidence_level: float = 0.95
+    entry: str | None = added(None)
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -82,6 +90,10 @@ class Survival:
                 f"{quoted(self.missing)}"
             )
         among(self.method, "method", get_args(MethodName))
+        if self.entry is not None and not isinstance(self.entry, str):
+            raise ParameterError(f"`entry` must be a column's name, got {quoted(self.entry)}")
+        if self.entry is not None and self.method == "reports":
+            raise ParameterError("`entry` cannot be asked with method 'reports'; use another method, or leave it out")
         check_times(self.axis)
         object.__setattr__(self, "missing", self.classes.values.missing)
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
@@ -107,31 +119,62 @@ class Survival:
 
     def alternatives(self) -> dict[str, Survival]:
         """One statistic for each method."""
-        return {name: dataclasses.replace(self, method=name) for name in get_args(MethodName)[1:]}
+        names = (name for name in get_args(MethodName)[1:] if self.entry is None or name != "reports")
+        return {name: dataclasses.replace(self, method=name) for name in names}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, SurvivalEstimate]:
         """Measure the times of the censored and of each cause once, and read everything off these curves.
 
-        Privacy: one measurement of all classes at the whole of `terms.privacy`, or one report of every owner; the rest
-            is post-processing.
+        Privacy: one measurement of all classes at the whole of `terms.privacy`, or one report of every owner; with
+            `entry` two measurements, of which the classes have `1 - ENTRY_SHARE` and the entries the rest. What
+            follows is post-processing.
         """
         classes = self.classes
+        if self.entry is not None and owners_answer(terms):
+            raise UnsupportedError("owners' reports have no `entry`; use another trust model, or leave it out")
         if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
             reported, counts, answer = yield from _ask_owners(classes, terms)
             return self._estimate(counts, reported, answer, terms)
         size = classes.values.grid.bins
         terms.check_cells(len(classes.groups) * size)
+        binning = None if self.entry is None else Binning(self.entry, entry_grid(self.axis))
+        granted = None if binning is None else grants(terms.privacy)[0]
+
+        def refusal(query: Query) -> str | None:
+            if granted is not None and type(query.price(terms.unit)) is not type(granted):
+                return "the times and the entries must cost one type of loss"
+            return terms.refusal(query)
+
         strategy = choose_for_classes(
             size,
-            terms.privacy,
+            terms.privacy if granted is None else part_of(granted, 1 - ENTRY_SHARE),
             terms.unit,
             public_labels=False,
             budget="joint",
             method=self.method,
-            refusal=lambda candidate: terms.refusal(ClassCurvesQuery(classes, candidate)),
+            refusal=lambda candidate: refusal(ClassCurvesQuery(classes, candidate)),
         )
+        late = None
+        if binning is not None and granted is not None:
+            chosen = choose(
+                binning.grid.bins,
+                part_of(granted, ENTRY_SHARE),
+                terms.adjacency,
+                self.method,
+                lambda candidate: refusal(CurveQuery(binning, candidate)),
+                rows=terms.unit.max_rows_per_person,
+            )
+            late = CurveQuery(binning, chosen)
+            terms.preflight(late)
         answer = yield ClassCurvesQuery(classes, strategy)
-        return self._estimate(answer.values, answer.noise_of(strategy), answer, terms)
+        estimate = self._estimate(answer.values, answer.noise_of(strategy), answer, terms)
+        if late is None:
+            return estimate
+        entered = yield late
+        measured = entered.noise_of(late.strategy)
+        return dataclasses.replace(
+            estimate, entries=self._curve(entered.values, measured, entered, terms, late.binning)
+        )
 
     def _estimate(self, counts: Any, measured: Strategy, answer: Answer, terms: Terms) -> SurvivalEstimate:
         classes = self.classes
@@ -141,40 +184,25 @@ class Survival:
             grid=self.axis,
             causes=classes.groups[1:],
             censored=self.censored,
-            curves=tuple(self._curve(values, measured, answer, terms) for values in counts),
+            curves=tuple(self._curve(values, measured, answer, terms, classes.values) for values in counts),
             total=answer.total,
             confidence_level=self.confidence_level,
         )
 
-    def _curve(self, values: Any, strategy: Strategy, answer: Answer, terms: Terms) -> Curve:
+    def _curve(self, values: Any, strategy: Strategy, answer: Answer, terms: Terms, binning: Binning) -> Curve:
         raw = strategy.estimate(values, None)
         kind = DEFAULT_SMOOTHING if answer.noisy else "none"
         smoothed: Float64 = smooth(strategy, values, total=None, kind=kind) if answer.noisy else raw
         return Curve(
-            grid=self.classes.values.grid,
+            grid=binning.grid,
             cumulative=smoothed,
             raw=raw,
             strategy=strategy if answer.noisy else None,
             adjacency=terms.adjacency,
             total=None,
             smoothing=kind,
-            column=self.time,
+            column=binning.column,
         )
-
-
-def beyond(grid: Grid) -> Grid:
-    """The grid with one threshold more, above which times are not distinguished."""
-    thresholds = grid.thresholds
-    step = thresholds[-1] - (thresholds[-2] if grid.bins > 1 else grid.low)
-    if grid.kind == "integers":
-        return Grid.integers(grid.low, grid.high + 1)
-    if grid.kind == "linear":
-        result = Grid.linear(grid.low, grid.low + step * (grid.bins + 1), bins=grid.bins + 1)
-        if np.array_equal(result.thresholds[:-1], thresholds):
-            return result
-    return Grid.explicit(
-        (*thresholds.tolist(), float(thresholds[-1] + max(step, abs(thresholds[-1]) * 1e-9))), low=grid.low
-    )
 
 
 # --- Reports of owners
@@ -242,7 +270,7 @@ COMMAND = Command(
         "method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring; reports under "
         "--trust local."
     },
-    owners={"missing": ("refuse", "high"), "method": ("auto", "reports")},
+    owners={"missing": ("refuse", "high"), "method": ("auto", "reports"), "entry": ()},
     owner_help={"method": "reports: which class, and where in a hierarchy over all thresholds."},
     example={"bounds": (0, 100)},
 )

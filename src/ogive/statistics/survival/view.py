@@ -136,6 +136,8 @@ class SurvivalEstimateView(View):
             "intervals are for the population, one time at a time: sampling error"
             + (" and noise" if estimate.private else "")
         ]
+        if estimate.entries is not None:
+            notes.append(f"a record is at risk from its {estimate.entries.column} on")
         if estimate.estimable < estimate.grid.bins:
             notes.append(
                 f"no estimates after {plain_number(estimate.last_time)}, where "
@@ -274,7 +276,8 @@ class SurvivalEstimateView(View):
     def released(self) -> Sequence[Html | str]:
         estimate = self.estimate
         return (
-            f"How many records left observation, and how many had an event, up to each of {estimate.grid.bins:,} "
+            f"How many records {'entered and ' if estimate.entries is not None else ''}left observation, and how many "
+            f"had an event, up to each of {estimate.grid.bins:,} "
             "public times. Survival, hazard, incidence, medians and means are computed from these at no further cost.",
         )
 
