@@ -128,7 +128,7 @@ class SurvivalEstimate(Estimate):
             raise ParameterError("the thresholds of entries must be those of the estimate")
         alike = (entries.strategy is None) == (first.strategy is None) and entries.adjacency is first.adjacency
         if not alike or isinstance(first.strategy, ReportedTree) or isinstance(entries.strategy, ReportedTree):
-            raise ParameterError("entries must be measured where the times are, and not by reports")
+            raise ParameterError("the entries must be measured where the times are, and not by reports")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SurvivalEstimate) and self.to_dict() == other.to_dict()
