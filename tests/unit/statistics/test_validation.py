@@ -12,9 +12,9 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise.laws import draw_public
-from ogive.statistics.functionals import ClassCounts
+from ogive.statistics.functionals import ClassCounts, unknown
 from ogive.statistics.validation import measures
-from ogive.statistics.validation.estimate import Recalibration, ValidationEstimate
+from ogive.statistics.validation.estimate import Recalibration, ValidationEstimate, _uncertainty
 
 BINS = 20
 
@@ -234,6 +234,7 @@ def test_where_noise_leaves_nothing_there_are_no_numbers():
     assert math.isnan(value.value)
     assert (value.low, value.high) == (0, 1)
     assert estimate.measure("slope").low == -math.inf
+    assert _uncertainty(unknown())[1:] == (0, 0.25, math.inf)
     assert estimate.conformal(0.9).threshold == 1.0
     assert "undefined" in str(estimate)
     with pytest.raises(ParameterError, match="noise leaves no recalibration"):
