@@ -278,7 +278,7 @@ class ValidationEstimate(Estimate):
         confidence_level: float | None = None,
         *,
         threshold: float | None = None,
-        groups: int = GROUPS,
+        groups: int | None = None,
     ) -> Value:
         """One measure, with its interval and standard error.
 
@@ -286,13 +286,14 @@ class ValidationEstimate(Estimate):
             name: One of `MEASURES`, or of `AT_THRESHOLD` with a threshold.
             confidence_level: By default that of the estimate.
             threshold: A score above which records are called positive: an end of bins, from 0 to below 1.
-            groups: Groups of equal width for "reliability", "resolution" and "ece"; a group of which noise may hide
-                that anybody is in it joins the next.
+            groups: Groups of equal width for "reliability", "resolution" and "ece", by default 10, or one for each bin
+                where there are fewer; a group of which noise may hide that anybody is in it joins the next.
 
         Raises:
             ParameterError: the measure or the threshold is unknown.
         """
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        groups = min(GROUPS, self.bins) if groups is None else groups
         key = (name, level, threshold, groups)
         if key not in self._kept:
             self._kept[key] = self._measure(name, level, threshold, groups)
