@@ -288,8 +288,8 @@ def _fits(cell: str, kind: Kind) -> str:
 
 def unpadded(cell: str) -> str:
     """A cell without the blanks around it, in the engine's language."""
-    blanks = categories.BLANKS
-    return f"regexp_replace({cell}, '^[{blanks}]+|[{blanks}]+$', '', 'g')"  # several times as fast as trim
+    blanks = f"'^[{categories.BLANKS}]+|[{categories.BLANKS}]+$'"
+    return f"regexp_replace({cell}, {blanks},'','g')"  # several times as fast as trim
 
 
 def is_word(cell: str, words: MissingWords) -> str:

@@ -339,7 +339,7 @@ def test_a_time_with_blanks_around_it_is_read_and_a_word_beside_times_is_refused
 
     def ask():
         question = ogive.Ecdf("x", bounds=("2020-01-01T00:00:00", "2020-01-05T00:00:00"), bins=4, missing="high")
-        return ogive.release(path, question, trust=ogive.Clear()).cumulative.tolist()
+        return ogive.release(question, trust=ogive.Clear(path)).cumulative.tolist()
 
     path.write_text("\n".join(["x", *rows, "\u00a02020-01-02 00:00:00", *rows[:1]]), encoding="utf-8")
     assert ask()[-1] == ask()[1] == len(rows) + 2
@@ -351,7 +351,7 @@ def test_a_time_with_blanks_around_it_is_read_and_a_word_beside_times_is_refused
 def test_two_spellings_of_one_truth_value_are_two_classes_where_both_are_declared():
     data = {"s": [1.0, 2.0, 3.0, 4.0] * 5, "t": ["TRUE", "true", "true", "true"] * 5}
     question = ogive.Roc("s", "t", positive=("TRUE",), negative=("true",), bounds=(0, 5))
-    estimate = ogive.release(data, question, trust=ogive.Clear())
+    estimate = ogive.release(question, trust=ogive.Clear(data))
     assert (estimate.positives.cumulative[-1], estimate.negatives.cumulative[-1]) == (5, 15)
 
 

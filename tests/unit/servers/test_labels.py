@@ -144,7 +144,7 @@ def test_queries_are_divided_into_sessions(monkeypatch):
     servers = servers_of(cast, query)
     whole = labels_of(servers, query)
     instances = 4 if is_everything() else 8
-    monkeypatch.setattr("ogive.trust.servers.labeling.instances_at_once", lambda circuit: instances)
+    monkeypatch.setattr("ogive.crypto.semi_honest.instances_at_once", lambda circuit: instances)
     assert np.array_equal(labels_of(servers, query), whole)
     assert (whole == NOT_ASKED).any()
 

@@ -61,6 +61,14 @@ def test_without_noise_measures_are_those_of_other_libraries_on_binned_scores(ta
     assert exact.recalibration()(middle) == pytest.approx(isotonic.predict(middle), abs=1e-12)
 
 
+@pytest.mark.parametrize("bins", [2, 9])
+def test_few_bins_are_shown_and_written(table, bins):
+    few = ogive.release(ogive.Validation("s", "y", bins=bins), trust=ogive.Clear(table))
+    assert few.measure("ece") == few.measure("ece", groups=bins)
+    assert "ECE" in str(few)
+    assert ValidationEstimate.from_json(few.to_json()) == few
+
+
 def test_decisions_are_those_of_a_count_of_records(table, exact):
     called, labels = table["s"] > 0.4, table["y"] == 1
     odds, n = 0.4 / 0.6, len(labels)

@@ -448,7 +448,7 @@ class PrivacyFilter:
         UnsupportedError: the aggregator has Laplace noise, or releases histograms.
 
     Example:
-        >>> budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
+        >>> budget = PrivacyFilter(aggregators.GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
         >>> while budget.allows(answers=1):
         ...     budget.pay(answers=1)
         >>> budget.answers

@@ -312,7 +312,7 @@ class ValidationEstimate(Estimate):
         confidence_level: float | None = None,
         *,
         threshold: float | None = None,
-        groups: int = GROUPS,
+        groups: int | None = None,
     ) -> Value:
         """One measure, with its interval and standard error.
 
@@ -321,13 +321,14 @@ class ValidationEstimate(Estimate):
             confidence_level: By default that of the estimate.
             threshold: A score above which records are called positive: an end of bins, from 0 to below 1. At 0
                 everybody is called positive, a score of 0 included.
-            groups: Groups of equal width for "reliability", "resolution" and "ece"; a group of which noise may hide
-                that anybody is in it joins the next.
+            groups: Groups of equal width for "reliability", "resolution" and "ece", by default 10, or one for each bin
+                where there are fewer; a group of which noise may hide that anybody is in it joins the next.
 
         Raises:
             ParameterError: the measure or the threshold is unknown, or the groups are no number of bins.
         """
         among(name, "name", (*MEASURES, *AT_THRESHOLD))
+        groups = min(GROUPS, self.bins) if groups is None else groups
         any_whole(groups, "groups", 2, self.bins if name in _GROUPED else None)
         threshold = self._place(threshold) if name in AT_THRESHOLD else None
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
