@@ -243,7 +243,12 @@ def described(strategy: Strategy) -> dict[str, Any]:
 def with_least_noise(
     privacy: Privacy, design: Callable[[Privacy], CountedT], variance: Callable[[CountedT], float]
 ) -> CountedT:
-    """The query with less variance of those designed for a guarantee and for the pure one that implies it."""
+    """The query with less variance of those designed for a guarantee and for the pure one that implies it.
+
+    Raises:
+        ScaleError: the noise of both is larger than can be drawn.
+        ParameterError: neither can be designed.
+    """
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     results: list[CountedT] = []
     problem: ParameterError | None = None

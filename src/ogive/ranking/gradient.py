@@ -273,7 +273,11 @@ class ReportsQuery(Step):
         return order(records)[self.step :: self.steps]
 
     def answer(self, rows: Int64, nodes: NodeNoise | None) -> Int64:
-        """The sum of the group's reports, with each report's noise where there are nodes."""
+        """The sum of the group's reports, with each report's noise where there are nodes.
+
+        Raises:
+            DataError: there are fewer than two records for every step, or more than 2^23.
+        """
         if not 2 * self.steps <= len(rows) <= MOST_RECORDS:
             raise DataError(
                 f"reports of {self.steps} steps need {2 * self.steps} to {MOST_RECORDS} records, got {len(rows)}"

@@ -80,6 +80,10 @@ class AggregationParty:
             notes a value for good unless the token has one, and says which it had, None for none. It has to outlive the
             process, and be one for all of the party's sessions, or a party could be made to answer twice and to confirm
             two lists for one release.
+        random: Gives random bytes, as many as it is called with.
+
+    Raises:
+        ParameterError: the number, the key or the totals do not fit the settings.
     """
 
     def __init__(
@@ -132,7 +136,11 @@ class AggregationParty:
         return self._advertised
 
     def share_keys(self, data: bytes) -> bytes:
-        """Round 1: from everybody's keys to shares for each neighbour."""
+        """Round 1: from everybody's keys to shares for each neighbour.
+
+        Raises:
+            PeerError: the list lacks this party or too many others, or somebody's keys are not signed, or used twice.
+        """
         header, body = self._read(data, Round.SHARES, Roster.most_bytes(self._settings))
         roster = Roster.from_bytes(body, self._settings)
         members = roster.members
@@ -166,7 +174,13 @@ class AggregationParty:
     def mask(self, data: bytes, vector: UInt64) -> bytes:
         """Round 2: from the others' shares to this party's masked vector.
 
-        `vector`: Shape (length,), modulo 2^64; noise included. Nobody checks what is in it.
+        Args:
+            data: From the server.
+            vector: Shape (length,), modulo 2^64; noise included. Nobody checks what is in it.
+
+        Raises:
+            ParameterError: the vector has another shape or type.
+            PeerError: too many parties are missing, a share was not meant for this party, or it answered before.
         """
         if vector.shape != (self._settings.length,) or vector.dtype != np.uint64:
             raise ParameterError(f"the vector must be {self._settings.length} numbers of 64 bits without a sign")
@@ -197,7 +211,11 @@ class AggregationParty:
         return self._answer(header, opened + masked.astype("<u8", copy=False).tobytes(), after=after)
 
     def confirm(self, data: bytes) -> bytes:
-        """Round 2b: sign who is in the sum."""
+        """Round 2b: sign who is in the sum.
+
+        Raises:
+            PeerError: the list lacks this party or too many others, or is not that of earlier sums of the release.
+        """
         header, body = self._read(data, Round.CONFIRM, messages.list_bytes(len(self._settings.parties)))
         reader = Reader(body, "list of who is in the sum")
         included = self._read_included(reader)
@@ -269,6 +287,10 @@ class AggregationParty:
         """A party that goes on where one of `to_bytes` was.
 
         The notes are to be the same: a state that is older than an answer that was given is stopped by them alone.
+
+        Raises:
+            DataError: the state is damaged, or of another aggregation.
+            ParameterError: the key is another party's.
         """
         numbered, following, declaration, own, keys, session, advertised, agreed, pairs, held, members, included = (
             messages.read_state(data, _ROLE, settings, _FIELDS)

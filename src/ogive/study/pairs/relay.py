@@ -51,7 +51,11 @@ class Channel(Protocol):
         """The next frame, None once the other side has hung up."""
 
     async def send(self, frame: bytes) -> None:
-        """Send a frame; waits while the other side takes none."""
+        """Send a frame; waits while the other side takes none.
+
+        Raises:
+            ConnectionError: the connection is lost.
+        """
 
     async def close(self) -> None:
         """Hang up."""
@@ -178,6 +182,10 @@ class Relay:
 
         Of those who have not said who they are there is one a participant and `MOST_STRANGERS`; where another one
         comes, the first one is hung up on.
+
+        Args:
+            channel: To the person.
+            known: Called when it has said who it is.
         """
         try:
             async with asyncio.timeout(self._seconds) as limit:
@@ -298,7 +306,16 @@ async def take_part(person: Person, connect: Connect, *, seconds: float) -> bool
 
     A connection that is lost is tried again. The pair that was at hand is over then, and the next ones go on.
 
-    `person`: The person; `given` says afterwards how many pairs it has spent.
+    Args:
+        person: The person; `given` says afterwards how many pairs it has spent.
+        connect: Connects to the relay.
+        seconds: How long, at most.
+
+    Returns:
+        Whether the study is over.
+
+    Raises:
+        PeerError: what answers is not a relay, or does not know the person's key.
     """
     pause = _PAUSE
     try:
@@ -359,9 +376,16 @@ async def collect(
 ) -> Collected:
     """Go through the pairs of a study.
 
-    `patience`: Seconds to wait until everybody is there; the pairs begin then with those who are. `store`: Called with
-    what has changed, before anything that follows from it is said. `keep`: Called with what became of all pairs, before
-    people are told that it is over.
+    Args:
+        collector: The aggregator.
+        relay: Carries its messages.
+        patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
+        store: Called with what has changed, before anything that follows from it is said.
+        keep: Called with what became of all pairs, before people are told that it is over.
+        clock: The clock of the collector's deadline.
+
+    Returns:
+        What became of all pairs.
     """
     end = clock() + patience
     begun = False
