@@ -140,7 +140,7 @@ def test_a_coordinator_that_tells_two_stories_opens_one_sum_or_none(tmp_path, re
 
 def test_with_a_threshold_too_low_it_would_open_two(tmp_path, records, monkeypatch):
     """The control: two honest parties and the one that colludes are enough for either list."""
-    for place in ("trust.secagg.terms", "crypto.aggregation.settings"):
+    for place in ("crypto.aggregation", "crypto.aggregation.settings"):
         monkeypatch.setattr(f"ogive.{place}.least_threshold", lambda *_, **__: 3)
     verdicts = (two_faced(tmp_path / str(seed), records, seed).verdict() for seed in range(0, 8, 2))
     assert any("under 2 lists" in line for verdict in verdicts for line in verdict)

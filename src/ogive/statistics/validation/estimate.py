@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -118,6 +117,9 @@ class Recalibration:
             raise DataError(f"a recalibration contradicts itself: {problem}") from None
 
 
+_RULE = ("coverage", "confidence_level", "threshold")
+
+
 @dataclass(frozen=True)
 class Conformal:
     """Sets of labels of which the stated share holds the true label, with the stated confidence.
@@ -146,15 +148,14 @@ class Conformal:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text; with a path, also written there."""
-        return write({"schema": "ogive.conformal/1", **dataclasses.asdict(self)}, path, public=True)
+        return write({"schema": "ogive.conformal/1"} | {name: getattr(self, name) for name in _RULE}, path, public=True)
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> Conformal:
         """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
-        names = [each.name for each in dataclasses.fields(Conformal)]
-        known = Fields.of(parse(source), "ogive.conformal/1", "a rule for sets of labels", names)
+        known = Fields.of(parse(source), "ogive.conformal/1", "a rule for sets of labels", _RULE)
         try:
-            return Conformal(*(known.number(name) for name in names))
+            return Conformal(*(known.number(name) for name in _RULE))
         except ParameterError as problem:
             raise DataError(f"a rule for sets of labels contradicts itself: {problem}") from None
 
