@@ -96,6 +96,24 @@ class Server:
             "wal_level": "minimal",
             "max_wal_senders": 0,
         }
+        self._begin(options)
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            if self.process.poll() is not None:  # connections of a killed server end a moment after it
+                text = (self.folder / "log").read_text()
+                assert "still in use" in text[-500:], text
+                assert time.monotonic() < until, text
+                time.sleep(0.2)
+                self._begin(options)
+            try:
+                self.execute("SELECT 1")
+                return
+            except Exception:
+                assert time.monotonic() < until, (self.folder / "log").read_text()
+                time.sleep(0.05)
+
+    def _begin(self, options: dict[str, object]) -> None:
+        """Start the server's process."""
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [
@@ -110,15 +128,6 @@ class Server:
                 start_new_session=True,
                 **self._identity(),
             )  # fmt: skip
-        until = time.monotonic() + _PATIENCE_SECONDS
-        while True:
-            assert self.process.poll() is None, (self.folder / "log").read_text()
-            try:
-                self.execute("SELECT 1")
-                return
-            except Exception:
-                assert time.monotonic() < until, (self.folder / "log").read_text()
-                time.sleep(0.05)
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple]:
         """Run one statement as the server's owner."""
