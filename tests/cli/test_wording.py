@@ -51,7 +51,6 @@ PYTHON_ALONE = (
     "error must be one name and its largest value",
     'delta belongs to kind="approx"',
     "see left_out",
-    "columns of a table are released by name with Session",
     "parties must be a list",
     "mu_squared must be above 0",
     "Collected takes a Collection",

@@ -160,12 +160,13 @@ def test_kinds_of_columns_are_constants():
 
 NAMES = ("__name__", "__qualname__", "__module__")
 READ_FOR_PEOPLE = {
+    ("call_of", "call.__module__"),
     ("call_of", "call.__name__"),
+    ("call_of", "call.__qualname__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Contrast.__repr__", "type(self).__name__"),
     ("Elsewhere.__call__", "type(problem).__name__"),
     ("HypothesisTest.__repr__", "type(self).__name__"),
-    ("takes_options_of.decorate", "function.__name__"),
     ("HttpsCarrier.carry", "type(problem).__name__"),
     ("Sender.send", "type(wrong).__name__"),
     ("Service.is_busy", "type(problem).__name__"),

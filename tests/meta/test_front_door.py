@@ -127,3 +127,12 @@ def test_stubs_have_every_name_of_the_lists(front_door):
         assert front_door.completed(stub, names) == stub, "run make stubs"
         line = re.search(rf"^from \S+ import {list(names)[-1]} as .*\n", stub, re.MULTILINE)[0]
         assert f" import {list(names)[-1]} as " in front_door.completed(stub.replace(line, ""), names)
+
+
+def test_the_signatures_of_functions_and_verbs_are_those_of_the_questions(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = importlib.import_module("front_door")
+    for name in ("functions", "verbs"):
+        stub = (Path(ogive.__file__).parent / "releasing" / f"{name}.pyi").read_text(encoding="utf-8")
+        assert stub == tool.signatures(verbs=name == "verbs"), "run `make stubs`"
+        assert all(f"def {kind.function}(" in stub for kind in COMMANDED.values())

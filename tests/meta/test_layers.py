@@ -43,9 +43,9 @@ errors
 # The same within rooms whose parts have an order of their own.
 INNER = {
     "releasing": """
-        session describe scores ustatistic
+        session
         verbs functions noisy_counts
-        collecting accounts
+        calls collecting accounts
         planning pointwise
         release
         """,

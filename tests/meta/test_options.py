@@ -6,7 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
-from typing import Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -17,7 +17,6 @@ from ogive.cli.release import command
 from ogive.columns import MISSING_POLICIES
 from ogive.columns.grids import GRIDS
 from ogive.core.checks import choices_of, entries, is_python_only, one_of, python_only
-from ogive.statistics.base import takes_options_of
 from ogive.statistics.kinds import CALLED
 from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, UNBIASED_METHODS
 from ogive.statistics.ustatistic.statistic import METHODS as OF_PAIRS
@@ -29,21 +28,12 @@ GROUPS = {"by", "groups", "by_groups"}
 """Of verbs whose statistic has no groups of its own."""
 
 
-@pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
-def test_the_options_are_fields_of_the_statistic_with_their_types(kind):
-    fields = {field.name: field.type for field in dataclasses.fields(kind.statistic) if field.kw_only}
-    options = {name: each.__forward_arg__ for name, each in kind.options.__annotations__.items()}
-    assert fields.items() <= options.items()
-    positional = {field.name: field.type for field in dataclasses.fields(kind.statistic) if not field.kw_only}
-    assert options.items() <= {**fields, **positional}.items()
-
-
 @pytest.mark.parametrize("verb", [False, True])
 @pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
 def test_functions_and_verbs_have_every_option_with_its_default_and_its_documentation(kind, verb):
     call = getattr(ogive.Session if verb else ogive, kind.function)
     parameters = inspect.signature(call).parameters
-    options = set(kind.options.__annotations__)
+    options = set(kind.options)
     if kind.name == "boxplot" and not verb:
         options -= {"by", "groups"}
     shown = {name for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -54,50 +44,6 @@ def test_functions_and_verbs_have_every_option_with_its_default_and_its_document
     assert documented == set(parameters) - {"self"}
     with pytest.raises(TypeError, match=rf"{kind.function}\(\) got an unexpected keyword argument 'no_such'"):
         call(None, no_such=1)
-
-
-def test_a_dictionary_of_options_that_differs_is_noticed():
-    """The control."""
-
-    @dataclasses.dataclass(frozen=True)
-    class Question:
-        """A question.
-
-        Fields:
-            column: A column.
-            size: How large.
-        """
-
-        column: str
-        size: int = 3
-
-    class Options(TypedDict, total=False):
-        size: int
-        width: int
-
-    with pytest.raises(KeyError, match="width"):
-
-        @takes_options_of(Question, Options)
-        def ask(column, **options):
-            """Ask."""
-
-    del Options.__annotations__["width"]
-
-    @takes_options_of(Question, Options)
-    def answered(column, **options):
-        """Ask.
-
-        Args:
-            column: Mine.
-
-        Privacy:
-            None.
-        """
-        return column, options
-
-    assert answered("a", size=4) == ("a", {"size": 4})
-    assert str(inspect.signature(answered)) == "(column, *, size: int = 3)"
-    assert answered.__doc__.split("\n")[2:5] == ["Args:", "    column: Mine.", "    size: How large."]
 
 
 GOOD = """
@@ -264,7 +210,7 @@ def test_fields_with_words_take_these_and_no_others():
     usual = {"bounds": (0, 1)}
     for kind in CALLED.values():
         needed = [field.name for field in dataclasses.fields(kind.statistic) if field.default is dataclasses.MISSING]
-        given = columns.get(kind.name, usual if "bounds" in kind.options.__annotations__ else {})
+        given = columns.get(kind.name, usual if "bounds" in kind.options else {})
         given = {name: name for name in needed} | given
         for field in dataclasses.fields(kind.statistic):
             words = choices_of(field)

@@ -265,7 +265,6 @@ def test_without_its_line_a_statistic_is_not_found(bare):
 # --- an option more ---
 
 MARGIN = {
-    "    missing: Missing\n": "    margin: float\n",
     '            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).\n': (
         "        margin: Factor of the bounds, at least 1.\n"
     ),
@@ -276,7 +275,7 @@ MARGIN = {
     ),
     "from ogive.columns.grids import Grid\n": "from ogive.core.checks import added\n",
 }
-"""Lines of the file of `Bounds`, each with what is written after it: one entry, one text, one field and its check."""
+"""Lines of the file of `Bounds`, each with what is written after it: one text, one field and its check."""
 
 BY_CALLS = """
 import inspect, ogive

@@ -59,8 +59,7 @@ def test_verbs_are_those_of_the_one_call_functions():
         verb = inspect.signature(getattr(Session, name)).parameters
         named = {key: each for key, each in function.items() if each.kind is each.KEYWORD_ONLY}
         missing, own = {"adjacency", "trust", "na_values"}, {"where"}
-        if name != "find_bounds":
-            own |= {"by", "by_groups" if name == "hosmer_lemeshow" else "groups"}
+        own |= {"by", "by_groups" if name == "hosmer_lemeshow" else "groups"}
         assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == (named.keys() - missing) | own
         for key, parameter in named.items():
             if key == "privacy":

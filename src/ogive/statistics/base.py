@@ -11,7 +11,6 @@ import dataclasses
 import datetime
 import functools
 import importlib.util
-import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Mapping
@@ -19,11 +18,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
 
 import numpy as np
 
-from ogive.core.checks import SECTION, as_written, entries, written_fields
+from ogive.core.checks import as_written, written_fields
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.laws import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
@@ -453,78 +452,5 @@ def _label_order(value: Any) -> tuple[bool, Any]:
     return (True, value) if isinstance(value, str) else (False, value)
 
 
-# --- What functions and verbs take: a statistic's own fields
-#
-# They take the options as keywords, `**options: Unpack[RocOptions]`, and pass them on. The decorator gives them the
-# whole signature and documentation, which are the dataclass's.
-
 Where = str | Mapping[str, Any]
 """A condition as users write it; see `ogive.columns.predicates`."""
-
-PART_TEXTS = {
-    "where": "Condition that selects records, for example \"ward == 'A'\"; see `Subset`. By default all records.",
-    "by": "Column of groups; the guarantee holds for all groups together; see `Grouped`.",
-    "groups": "The public values of that column; by default, values with enough records are found first, privately.",
-}
-"""What is said of the parameters that every verb has beside the options of its statistic."""
-
-_OF_TABLES = ("column", "by", "by_groups", "groups", "where", "person", "max_rows_per_person")
-"""Parameters that a function on arrays is given in error by who has a table."""
-
-ParametersT = ParamSpec("ParametersT")
-ResultT = TypeVar("ResultT")
-
-
-def takes_options_of(
-    statistic: type, options: type, *, leave_out: tuple[str, ...] = ()
-) -> Callable[[Callable[ParametersT, ResultT]], Callable[ParametersT, ResultT]]:
-    """Give a function that passes `**options` on to a statistic its signature, and document its options."""
-    names = tuple(name for name in options.__annotations__ if name not in leave_out)
-    fields = {field.name: field for field in dataclasses.fields(statistic)}
-    described = entries(inspect.cleandoc(statistic.__doc__ or ""), "Fields")
-
-    def decorate(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
-        own = inspect.signature(function)
-        own_parameters = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        own_names = {each.name for each in own_parameters}
-        more = [_parameter(fields[name]) for name in names if name not in own_names]
-        allowed = own_names | set(names)
-        arrays = [each.name for each in own_parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        of_arrays = "self" not in own.parameters and bool(arrays)
-        of_table = f"; columns of a table are released by name with Session(table, limit=...).{function.__name__}(...)"
-
-        @functools.wraps(function)
-        def checked(*arguments: ParametersT.args, **given: ParametersT.kwargs) -> ResultT:
-            unknown = sorted(given.keys() - allowed)
-            if unknown:
-                advice = of_table if of_arrays and unknown[0] in _OF_TABLES else ""
-                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}{advice}")
-            if of_arrays and len(arguments) > len(arrays):
-                takes = f"{len(arrays)} array{'s' * (len(arrays) > 1)}, {' and '.join(arrays)}"
-                raise TypeError(f"{function.__name__}() takes {takes}, and got {len(arguments)}{of_table}")
-            return function(*arguments, **given)
-
-        wanted = [text for names_of, text in described if (set(names_of) - own_names) & set(names)]
-        checked.__doc__ = _with_arguments(inspect.cleandoc(function.__doc__ or ""), wanted)
-        cast(Any, checked).__signature__ = own.replace(parameters=[*own_parameters, *more])
-        return checked
-
-    return decorate
-
-
-def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
-
-
-def _with_arguments(text: str, more: list[str]) -> str:
-    """A docstring with more entries in its section `Args`, which is made where there is none."""
-    lines = text.split("\n")
-    starts = [place for place, line in enumerate(lines) if SECTION.match(line)]
-    if "Args:" in lines:
-        first = lines.index("Args:")
-        end = next((place for place in starts if place > first), len(lines))
-        while not lines[end - 1].strip():
-            end -= 1
-        return "\n".join([*lines[:end], *more, *lines[end:]])
-    end = starts[0] if starts else len(lines)
-    return "\n".join([*lines[:end], "Args:", *more, "", *lines[end:]]).rstrip()

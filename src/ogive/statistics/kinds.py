@@ -6,15 +6,13 @@ Modules are imported when something of theirs is used, so that one statistic doe
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, ForwardRef, Literal, cast, overload
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from ogive.core.checks import entries
 from ogive.errors import DataError, LedgerError, ParameterError, plain
 
 if TYPE_CHECKING:
@@ -98,6 +96,8 @@ class Kind:
         function: Name of its function and of its verb of sessions; that of the statistic where none is given.
         owners: Whether owners of single records can answer it; its `COMMAND` says with which options.
         people: Whether pairs of people can compute it.
+        positional: Fields with a default that stand beside the columns of its function and verb.
+        arrays: What its function calls the arrays; by default one is `values`, and several have the columns' names.
     """
 
     name: str
@@ -110,6 +110,8 @@ class Kind:
     function: str = ""
     owners: bool = False
     people: bool = False
+    positional: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", self.command or self.name)
@@ -125,14 +127,10 @@ class Kind:
         return import_module(f"ogive.statistics.{self.folder}.{name}")
 
     @property
-    def options(self) -> type:
-        """The `TypedDict` of those fields of its question that are options; else of all that have a default."""
-        own = getattr(self.room("statistic"), f"{self.question}Options", None)
-        if own is None:
-            fields = dataclasses.fields(cast(Any, self.statistic))
-            annotations = {each.name: ForwardRef(str(each.type)) for each in fields if has_default(each)}
-            own = type(f"{self.question}Options", (), {"__annotations__": annotations})
-        return cast(type, own)
+    def options(self) -> tuple[str, ...]:
+        """Those fields of its question that are options: all that have a default but its positional ones."""
+        fields = dataclasses.fields(cast(Any, self.statistic))
+        return tuple(each.name for each in fields if has_default(each) and each.name not in self.positional)
 
     @property
     def command_options(self) -> Command:
@@ -179,15 +177,15 @@ KINDS = (
     ),
     Kind(
         "quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1",
-        "quantiles with simultaneous intervals", owners=True,
+        "quantiles with simultaneous intervals", owners=True, positional=("probabilities",),
     ),
     Kind(
         "boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1",
-        "a boxplot of all records, or of each group", owners=True,
+        "a boxplot of all records, or of each group", owners=True, arrays=("data",),
     ),
     Kind(
         "roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1",
-        "the ROC curve of a score, with its AUC",
+        "the ROC curve of a score, with its AUC", arrays=("scores", "labels"),
     ),
     Kind(
         "survival", "survival", "Survival", "survival.estimate:SurvivalEstimate", "ogive.survival/1",
@@ -204,10 +202,12 @@ KINDS = (
     Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
+        arrays=("probabilities", "labels"),
     ),
     Kind(
         "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
         "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", command="ustat", owners=True, people=True,
+        positional=("kernel",), arrays=("data",),
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
@@ -235,7 +235,8 @@ KINDS = (
     ),
     Kind(
         "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
-        "the first table of a report, which describes every variable, overall or by group",
+        "the first table of a report, which describes every variable, overall or by group", positional=("columns",),
+        arrays=("table",),
     ),
     Kind(
         "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",
@@ -320,67 +321,6 @@ def read_recorded(data: Any) -> Estimate:
             f"the ledger is damaged: a recorded answer cannot be read: {plain(problem)}; "
             "restore the ledger from a backup"
         ) from None
-
-
-# --- Functions and verbs of statistics that have none of their own, made of the fields of their questions
-#
-# A field without a default is a column: the function takes an array for it, the verb its name. The fields of the
-# statistic's `TypedDict` are options.
-
-Arguments = Mapping[str, Any]
-
-
-def call_of(
-    kind: Kind,
-    release: Callable[[Arguments, Arguments, Arguments], Estimate],
-    own: Mapping[str, tuple[Any, str]],
-    *,
-    first: tuple[str, ...] = (),
-    called: Mapping[str, str] = MappingProxyType({}),
-) -> Callable[..., Estimate]:
-    """A function with a signature and documentation from the fields of the kind's question."""
-    columns = _columns(kind)
-    if len(columns) > 1:
-        called = {}  # of several columns each keeps its name
-    usual = inspect.Parameter.empty if not first else None
-    signature = inspect.Signature(
-        [
-            *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in first),
-            *(
-                inspect.Parameter(called.get(name, name), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual)
-                for name in columns
-            ),
-            *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=own[name][0]) for name in own),
-            inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD),
-        ]
-    )
-
-    def call(*arguments: Any, **given: Any) -> Estimate:
-        bound = signature.bind(*arguments, **given)
-        bound.apply_defaults()
-        held = bound.arguments
-        return release(
-            {name: held[called.get(name, name)] for name in columns},
-            held["options"],
-            {name: held[name] for name in (*first, *own)},
-        )
-
-    from ogive.statistics.base import takes_options_of  # which loads what answers queries
-
-    known = [(called.get(name, name), text) for name, text in columns.items()]
-    lines = [f"    {name}: {text}" for name, text in [*known, *((name, own[name][1]) for name in own)]]
-    call.__doc__ = "\n".join([f"Release {kind.summary}.", "", "Args:", *lines])
-    call.__name__ = kind.function
-    cast(Any, call).__signature__ = signature
-    return takes_options_of(kind.statistic, kind.options)(call)
-
-
-def _columns(kind: Kind) -> dict[str, str]:
-    """The fields that are columns, and what the documentation of the statistic says of them."""
-    fields = dataclasses.fields(cast(Any, kind.statistic))
-    known = entries(inspect.cleandoc(kind.statistic.__doc__ or ""), "Fields")
-    texts = {name: text.partition(": ")[2] for names, text in known for name in names}
-    return {each.name: texts[each.name] for each in fields if each.default is dataclasses.MISSING}
 
 
 @overload

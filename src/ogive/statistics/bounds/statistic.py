@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypedDict, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -43,18 +43,6 @@ CONFIDENCE_LEVEL = 0.95
 MAX_MAGNITUDES = 4096
 
 
-class BoundsOptions(TypedDict, total=False):
-    """The fields of `Bounds` that are options."""
-
-    base: float
-    smallest: float
-    largest: float
-    false_alarm: float
-    confidence_level: float
-    missing: Missing
-    beside: float | None
-
-
 @dataclass(frozen=True)
 class Bounds:
     """Smallest and largest magnitude of one column, for use as `bounds=` where no bounds are known.
@@ -70,6 +58,13 @@ class Bounds:
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         beside: Largest probability that a bin without records, next to the bounds, extends them; a bin one place
             further off has a quarter of that. None: every bin must pass the threshold of `false_alarm`, however close.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> found = ogive.find_bounds(incomes, privacy=ogive.PureDP(1))
+        >>> bool(0 < found.low < np.quantile(incomes, 0.01) and np.quantile(incomes, 0.99) < found.high < 2**20)
+        True
     """
 
     name: ClassVar[str] = "bounds"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypedDict, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -60,24 +60,6 @@ DEFAULT_CURVE: CurveChoice = "auto"  # a projection has a bias that shows in no 
 EQUAL_SHARES = (Fraction(1, 5),) * 5
 
 
-class BoxplotOptions(TypedDict, total=False):
-    """The fields of `Boxplot` that are options."""
-
-    bounds: tuple[Bound, Bound] | None
-    by: str | None
-    groups: tuple[LabelValue, ...] | None
-    bins: int
-    grid: Grid | GridName
-    method: BoxMethod
-    curve: CurveChoice
-    public_groups: bool | None
-    shares: tuple[Rational, ...]
-    beyond: int
-    missing: Missing
-    expected_records: int | None
-    quartiles: Quartiles
-
-
 @dataclass(frozen=True)
 class Boxplot:
     """Boxplot of one column, or one for each of several disjoint groups.
@@ -103,6 +85,14 @@ class Boxplot:
         expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
         quartiles: How "five_numbers" finds the quartiles: "together" by one joint selection, which errs about half as
             much and is for up to 65,536 thresholds, or "single" each by a noisy maximum between the two ends.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> weights = {"north": rng.normal(70, 12, 5_000), "south": rng.normal(74, 12, 5_000)}
+        >>> boxes = ogive.boxplot(weights, bounds=(30, 150), privacy=ogive.ApproxDP(1, 1e-6))
+        >>> bool(abs(boxes["south"].median - 74) < 2), bool(abs(boxes["north"].records - 5000) < 200)
+        (True, True)
     """
 
     name: ClassVar[str] = "boxplot"

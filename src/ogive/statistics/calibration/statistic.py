@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -40,24 +40,6 @@ DEFAULT_BITS = 20
 Fitted = Literal["fitted"]
 
 
-class HosmerLemeshowOptions(TypedDict, total=False):
-    """The fields of `HosmerLemeshow` that are options."""
-
-    groups: int
-    positive: LabelValue | tuple[LabelValue, ...]
-    negative: LabelValue | tuple[LabelValue, ...] | None
-    bins: int
-    method: UnbiasedName
-    split: Rational | None
-    form: FormName
-    constants: Constants
-    bits: int
-    floor: float
-    df: int | Fitted | None
-    missing: Missing
-    confidence_level: float
-
-
 @dataclass(frozen=True)
 class HosmerLemeshow:
     """Hosmer and Lemeshow's goodness-of-fit test of predicted probabilities, with the groups behind it.
@@ -85,6 +67,14 @@ class HosmerLemeshow:
         missing: What a missing probability means: "refuse" (an error), "low" (0) or "high" (1), or a public
             probability.
         confidence_level: Confidence level of the groups' intervals.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> predicted = rng.beta(1, 6, size=20_000)
+        >>> fit = ogive.hosmer_lemeshow(predicted, rng.random(20_000) < predicted**2, privacy=ogive.PureDP(1))
+        >>> fit.p_value < 0.01, len(fit.groups)
+        (True, 10)
     """
 
     name: ClassVar[str] = "calibration"

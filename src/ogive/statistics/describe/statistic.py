@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypedDict, cast
+from typing import Any, ClassVar, cast
 
 from ogive.columns import LabelValue, Missing, Schema
 from ogive.columns.grids import Bound
@@ -56,22 +56,6 @@ WeightsByColumn = Mapping[str, Rational]
 Policies = Missing | Mapping[str, Missing]
 
 
-class DescribeOptions(TypedDict, total=False):
-    """The fields of `Describe` that are options."""
-
-    bounds: BoundsByColumn | None
-    values: ValuesByColumn | None
-    numbers: tuple[str, ...]
-    by: str | None
-    groups: tuple[LabelValue, ...] | None
-    missing: Policies
-    count_missing: bool
-    weights: WeightsByColumn | None
-    public_groups: bool | None
-    confidence_level: float
-    search: Search
-
-
 @dataclass(frozen=True)
 class Describe:
     """The first table of a report: each variable summed up, for all records or for each of several groups.
@@ -107,6 +91,16 @@ class Describe:
         search: How bounds are found. "outward": magnitudes of which noise leaves no doubt that they hold records, and
             those beside them that probably do. "outermost": the first alone, one magnitude wider, at a tenth of the
             variable's part, as earlier versions did.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> people = {"age": rng.integers(18, 90, 10_000), "ward": rng.choice(["A", "B"], 10_000)}
+        >>> table = ogive.describe(
+        ...     people, bounds={"age": (0, 120)}, by="ward", groups=("A", "B"), privacy=ogive.PureDP(1)
+        ... )
+        >>> bool(abs(table.of("age", "A")["mean"].value - 53.5) < 2)
+        True
     """
 
     name: ClassVar[str] = "describe"

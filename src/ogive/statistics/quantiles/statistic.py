@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypedDict, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
@@ -133,20 +133,6 @@ _FEW_TOGETHER = 5
 """The same for joint selections."""
 
 
-class QuantilesOptions(TypedDict, total=False):
-    """The fields of `Quantiles` that are options."""
-
-    bounds: tuple[Bound, Bound] | None
-    bins: int
-    grid: Grid | GridName
-    method: QuantileMethod
-    missing: Missing
-    confidence_level: float
-    expected_records: int | None
-    interval_share: Rational
-    few: Few
-
-
 @dataclass(frozen=True)
 class Quantiles:
     """Quantiles of one column on a public grid.
@@ -171,6 +157,13 @@ class Quantiles:
             quantiles, and each interval is the bounds.
         few: What "auto" may do with up to nine quantiles: "selected" (select them where that is predicted to be nearer,
             without a curve) or "curve" (read them off a curve, which has all other quantiles and narrower intervals).
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> result = ogive.quantiles(incomes, [0.5], bounds=(0, 200_000), privacy=ogive.PureDP(1))
+        >>> bool(abs(result.values[0] / np.median(incomes) - 1) < 0.05)
+        True
     """
 
     name: ClassVar[str] = "quantiles"
