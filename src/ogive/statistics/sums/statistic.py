@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self, TypedDict, cast, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 from ogive.accounting import loss_per_row, pure_epsilon
 from ogive.columns import (
@@ -51,14 +51,6 @@ from ogive.statistics.sums.measured import Measured, reported_variance, reports_
 
 CountMissing = Literal["no", "refuse"]
 MISSING: tuple[CountMissing, ...] = get_args(CountMissing)
-
-
-class CountOptions(TypedDict, total=False):
-    """The fields of `Count` that are options."""
-
-    among: LabelValue | tuple[LabelValue, ...] | None
-    missing: CountMissing
-    confidence_level: float
 
 
 @dataclass(frozen=True)
@@ -119,15 +111,6 @@ COUNT_COMMAND = Command(
 
 
 # --- Proportion
-
-
-class ProportionOptions(TypedDict, total=False):
-    """The fields of `Proportion` that are options."""
-
-    positive: LabelValue | tuple[LabelValue, ...]
-    missing: MembershipPolicy
-    confidence_level: float
-    negative: LabelValue | tuple[LabelValue, ...] | None
 
 
 @dataclass(frozen=True)
@@ -236,15 +219,6 @@ class _OnLattice:
         return dataclasses.replace(self, bounds=bounds, step=lattice.step)
 
 
-class SumOptions(TypedDict, total=False):
-    """The fields of `Sum` that are options."""
-
-    bounds: tuple[Bound, Bound] | None
-    step: Rational | None
-    missing: Missing
-    confidence_level: float
-
-
 @dataclass(frozen=True)
 class Sum(_OnLattice):
     """The sum of one column over the records.
@@ -293,10 +267,6 @@ SUM_COMMAND = Command(
     owners={"missing": ("refuse", "low", "high"), "step": ()},
     compared="number",
 )
-
-
-class MeanOptions(SumOptions, total=False):
-    """The fields of `Mean` that are options."""
 
 
 @dataclass(frozen=True)
