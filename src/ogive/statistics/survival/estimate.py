@@ -140,6 +140,8 @@ class SurvivalEstimate(Estimate):
         """Refuse a stated price below that of the noise."""
         first, entries = self.curves[0], None if self.entries is None else self.entries.strategy
         check_curves_price(self.provenance, first.strategy, first.adjacency, len(self.curves), entries)
+        if isinstance(first.strategy, ReportedTree):
+            first.strategy.check_noise(self.total)
 
     # what was measured
 
