@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ogive.columns import Binning, Domain, LabelValue, Listed, Missing
-from ogive.columns.grids import Bound, Grid, GridName
+from ogive.columns.grids import FAR, Bound, Grid, GridName
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import added, among, one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
@@ -211,9 +211,6 @@ class Survival:
 # and the noise of different classes is independent. Whoever is asked for the class alone, on the levels above, adds
 # nothing.
 
-_FAR = 1e6
-"""Lengths of the follow-up that no time exceeds."""
-
 
 def _ask_owners(
     classes: GroupBinning, terms: Terms
@@ -258,7 +255,7 @@ def _padded(times: Binning, size: int) -> Binning:
     """As many bins as the hierarchy has places for; those past the last one are beyond all times."""
     grid = times.grid
     last = grid.thresholds[-1]
-    far = last + _FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
+    far = last + FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
     missing = float(far[0]) if times.missing == "high" else times.missing
     places = Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low)
     return Binning(times.column, places, missing, times.outside)
