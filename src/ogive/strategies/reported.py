@@ -65,13 +65,10 @@ class _Reported(PlainStrategy, ABC):
 
     @abstractmethod
     def least_variances(self, people: int | None) -> list[float]:
-        """Variances on a scale of people, of each level, that reports of so many people have at least.
-
-        `people`: None where only those are known that the strategy states.
-        """
+        """Least variance of a count of people, of each level; `people` is None where only the strategy knows them."""
 
     def check_noise(self, people: int | None) -> None:
-        """Refuse laws that state less noise than reports of so many people have."""
+        """Refuse laws that state less noise than the reports of these people have."""
         scale = 4.0 ** (self.shift or HISTOGRAM_BITS)
         laws = [cast(DiscreteGaussian, level.law) for level in reversed(self.levels)]
         for law, least in zip(laws, self.least_variances(people), strict=True):
@@ -165,8 +162,7 @@ class ReportedTree(_Reported):
         unknown = max(1.0, float(everybody)) ** 2  # as of a level without a report
         if not all(self.reports):
             return [unknown] * self.oracle.levels
-        even = [stated / nodes for nodes in self.oracle.layout.nodes]
-        return [min(unknown, (everybody / stated) ** 2 * each) for each in _variances(self.oracle, sums, even)]
+        return [min(unknown, (everybody / stated) ** 2 * each) for each in self.oracle.variances(sums)]
 
     def answer(self, counts: Sequence[Float64]) -> Int64:
         """Fixed-point counts of the nodes that hold a bin, shape (M,), from all nodes' counts, top level first."""
@@ -265,19 +261,15 @@ def design_reports(
 
 
 def _reports_alone(oracle: TreeOracle, reports: Any) -> Int64:
-    """Sums of so many reports on each level that say nothing."""
+    """Sums with the numbers of reports on each level, and nothing else."""
     sums = np.zeros(oracle.shape, dtype=np.int64)
     oracle.layout.reports(sums)[:] = reports
     return sums
 
 
-def _variances(oracle: TreeOracle, sums: Int64, largest: Sequence[float]) -> list[float]:
-    bounds = zip(oracle.variances(sums), oracle.slopes(sums), largest, strict=True)
-    return [variance + max(0.0, slope) * most for variance, slope, most in bounds]
-
-
 def _laws(oracle: TreeOracle, sums: Int64, largest: Sequence[float]) -> tuple[DiscreteGaussian, ...]:
-    return tuple(map(_law, _variances(oracle, sums, largest)))
+    bounds = zip(oracle.variances(sums), oracle.slopes(sums), largest, strict=True)
+    return tuple(_law(variance + max(0.0, slope) * most) for variance, slope, most in bounds)
 
 
 def _law(variance: float) -> DiscreteGaussian:

@@ -507,7 +507,7 @@ def check_curves_price(
     classes: int,
     entries: Strategy | None = None,
 ) -> None:
-    """Refuse a stated price below that of the curves of so many classes, and of the entries beside them."""
+    """Refuse a stated price below that of the curves of all classes, and of the entries beside them."""
     check_price(source, [(strategy, adjacency)])
     reported = strategy is None or isinstance(strategy, ReportedTree)  # reports cost what was checked above
     if strategy is not None and not reported and source is not None and source.price is not None:
