@@ -534,12 +534,12 @@ class SurvivalPrediction(Prediction):
     shown = ("rmse", "ks")
 
     @classmethod
-    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+    def imagined(cls, statistic: Any, records: int, assumed: Mapping[str, float]) -> Shape:
         """Times of which some are censored."""
         from ogive.records.imagined import TimesShape  # slow to import
 
-        super().imagined(records, assumed)  # which refuses what is about classes
-        return TimesShape(records)
+        super().imagined(statistic, records, assumed)  # which refuses what is about classes
+        return TimesShape(records, late=statistic.entry is not None)
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
         """Standard deviation of the noise of the cumulative counts of one class, as a root mean square."""
