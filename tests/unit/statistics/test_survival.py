@@ -514,6 +514,22 @@ def test_nothing_is_estimated_where_noise_alone_is_measured(adjacency):
     assert sum(defined) <= 2
 
 
+def test_censoring_is_marked_where_it_is_and_noise_alone_marks_little(months):
+    times, causes = months
+    estimate = exact(times, (causes > 0).astype(int))
+    censored = sorted(set(times[(causes == 0) & (times <= 30)].tolist()))
+    assert estimate.censoring_times.tolist() == censored
+    marks = estimate.plot().lines[1]
+    assert marks.get_xdata().tolist() == censored
+    assert marks.get_ydata() == pytest.approx(estimate(censored))
+    rng, question, strategy = np.random.default_rng(6), ogive.Survival("t", "e", bounds=(0, 10)), strategy_for(121, 1)
+    none, many = np.append(np.zeros(120, dtype=np.int64), 3000), np.append(np.repeat([0, 200], 60), 0)
+    events = np.append(np.full(120, 5), 0)
+    marked = [released(question, strategy, (each, events), rng).censoring_times for each in [none] * 10 + [many] * 10]
+    assert sum(map(len, marked[:10])) <= 12
+    assert all((each > 5).mean() > 0.9 and len(each) > 50 for each in marked[10:])
+
+
 # --- Records that enter late
 
 

@@ -179,6 +179,11 @@ class SurvivalEstimate(Estimate):
         return self._raw.estimable
 
     @property
+    def censoring_times(self) -> Float64:
+        """Estimable thresholds up to which records were censored since the one before, where the noise shows it."""
+        return self.timeline[: self.estimable][self._raw.censored[: self.estimable]]
+
+    @property
     def last_time(self) -> float:
         """The last threshold at which the estimate is estimable; NaN where there is none."""
         return float(self.timeline[self.estimable - 1]) if self.estimable else math.nan

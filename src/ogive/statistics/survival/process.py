@@ -40,7 +40,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ogive.core.arrays import Float32, Float64, Int64
+from ogive.core.arrays import Bool, Float32, Float64, Int64
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.functionals import noise_roots
@@ -128,6 +128,15 @@ class Process:
         entries = size if self.entries is None else len(self.entries)
         result: Int64 = np.maximum(np.arange(size) + entries - size - 1, 0)
         return result
+
+    @cached_property
+    def censored(self) -> Bool:
+        """Whether records left in a bin without an event, which noise of three standard deviations would not show."""
+        noise = 0.0
+        if self.strategy is not None:
+            roots = noise_roots(cast(Hashable, self.strategy))[:-1]
+            noise = np.sqrt(np.square(np.diff(roots, axis=0, prepend=0.0)).sum(axis=1))
+        return np.asarray(np.diff(self.cumulative[0, :-1], prepend=0.0) > np.maximum(3.0 * noise, 0.5))
 
     @cached_property
     def remaining(self) -> Float64:

@@ -183,7 +183,7 @@ class SurvivalEstimateView(View):
     # pictures
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        """Draw survival as steps with its simultaneous band, and the numbers at risk below the axis."""
+        """Draw survival as steps with its band, marks where records were censored, and the numbers at risk below."""
         estimate = self.estimate
         if not estimate.defined:
             raise ParameterError("noise leaves no survival function to draw")
@@ -195,6 +195,8 @@ class SurvivalEstimateView(View):
         low, high = (np.concatenate(([1.0], end[:estimable])) for end in band)
         axes.fill_between(times, low, high, step="post", color=look["color"], alpha=0.18, linewidth=0)
         axes.step(times, np.concatenate(([1.0], estimate.probabilities[:estimable])), where="post", **look)
+        marked = estimate.censoring_times
+        axes.plot(marked, estimate(marked), "|", color=look["color"], markersize=7, label="_censored")
         if self.truth is not None:
             exact = self.truth.probabilities
             axes.step(grid.thresholds, exact, where="post", color=ORANGE, linewidth=1, label="exact")
