@@ -41,6 +41,7 @@ import ogive
 from ogive.core.arrays import Float64, Int64
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.statistics.confidence import normal_quantile
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Process
@@ -117,7 +118,7 @@ def coverage(
     """Shares inside intervals and whole bands, and errors, where noise is `factor` times as large as stated."""
     strategy, (truth, shares) = strategy_for(BINS, epsilon), population(BINS, censored)
     random = np.random.default_rng([seed, n, round(100 * censored), round(100 * epsilon)])
-    z = process.normal_quantile(0.95)
+    z = normal_quantile(0.95)
     inside, whole, errors, widths, sizes = 0.0, 0, [], [], []
     known = 0
     for _ in range(releases):

@@ -12,6 +12,7 @@ import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.statistics.confidence import normal_quantile
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival import process
@@ -365,7 +366,7 @@ def test_simulated_quantiles_are_above_the_normal_one():
     question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
     estimate = released(question, strategy_for(41, 1), [rng.integers(5, 30, size=41) for _ in range(2)], rng)
     largest = estimate._change.largest(0.95)
-    assert np.quantile(largest, 0.95) > process.normal_quantile(0.95) + 0.3
+    assert np.quantile(largest, 0.95) > normal_quantile(0.95) + 0.3
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,11 @@ from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
-from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
 from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
-from ogive.statistics.survival.process import normal_quantile
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250

@@ -23,7 +23,7 @@ from ogive.queries import class_curves_price
 from ogive.queries.aggregates import check_groups
 from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import Number, check_level
+from ogive.statistics.confidence import Number, check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored
@@ -262,7 +262,7 @@ class SurvivalEstimate(Estimate):
             elif together:
                 z = float(np.quantile(change.largest(level), level, method="higher"))
             else:
-                z = process.normal_quantile(level)
+                z = normal_quantile(level)
             ends = process.probability_ends(values, change, z)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
         return self._kept[key]
@@ -329,7 +329,7 @@ class SurvivalEstimate(Estimate):
         Raises:
             ParameterError: the horizon is not a threshold.
         """
-        z = process.normal_quantile(self._level(confidence_level))
+        z = normal_quantile(self._level(confidence_level))
         end = self.last_time if horizon is None else float(horizon)
         what = f"restricted mean to {end:g}"
         if not self.estimable or end > self.last_time:
@@ -368,7 +368,7 @@ class SurvivalEstimate(Estimate):
 
     def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
         """Ends for the cumulative hazard at each t, one time at a time."""
-        z = process.normal_quantile(self._level(confidence_level))
+        z = normal_quantile(self._level(confidence_level))
         change, center = self._raw.of_hazard(), np.cumsum(self._raw.hazard)
         low, high = np.zeros(self.grid.bins), np.full(self.grid.bins, np.inf)
         for end, sign in ((low, -1), (high, 1)):
