@@ -31,6 +31,7 @@ from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
 from ogive.showing.view import Backend, View, as_html, native_frame
 from ogive.statistics import plain_json
+from ogive.statistics.confidence import check_level
 from ogive.statistics.plain_json import Fields
 
 if TYPE_CHECKING:
@@ -249,6 +250,10 @@ class Estimate(Shown, ABC):
     def noise_share(self) -> float:
         """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""
         return 0.0
+
+    def _level(self, confidence_level: float | None) -> float:
+        """A confidence level that was asked for, by default that of the estimate."""
+        return cast(Any, self).confidence_level if confidence_level is None else float(check_level(confidence_level))
 
     @abstractmethod
     def errors(self, truth: Any) -> dict[str, float]:

@@ -232,9 +232,6 @@ class ConcordanceEstimate(Estimate):
         low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
         return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), error)
 
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-
     # ranks
 
     def harrell(self, horizon: float | None = None, confidence_level: float | None = None) -> Value:

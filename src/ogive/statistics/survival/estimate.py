@@ -26,7 +26,7 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
-from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored
+from ogive.statistics.plain_json import Codec, Fields, Read, check_price, finite, loss_of, nested, optional, stored
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -50,16 +50,15 @@ def _curves(known: Fields, name: str, read: Read) -> tuple[Curve, ...]:
     return tuple(Curve.from_dict(each) for each in given)
 
 
-def _value(known: Fields, name: str, _: Read) -> LabelValue:
-    (value,) = read_values([known.data[name]], known)
-    return value
-
-
 _CURVES = Codec(
     lambda curves: [each.to_dict() for each in curves], _curves, {"type": "array", "minItems": 2}, last=True
 )
 GRID = Codec(lambda grid: grid.to_dict(), lambda known, name, _: read_grid(known.data[name]), {"type": "object"})
-_VALUE = Codec(lambda value: value, _value, {"type": ["number", "string", "boolean"]})
+_VALUE = Codec(
+    lambda value: value,
+    lambda known, name, _: read_values([known.data[name]], known)[0],
+    {"type": ["number", "string", "boolean"]},
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,17 +116,15 @@ class SurvivalEstimate(Estimate):
                 raise ParameterError("the thresholds of each curve must be those of the estimate and one more")
             if each.strategy != first.strategy or each.adjacency is not first.adjacency or each.total is not None:
                 raise ParameterError("all curves must be of one measurement")
-        if self.entries is not None:
-            self._check_entries(self.entries, first)
-
-    def _check_entries(self, entries: Curve, first: Curve) -> None:
-        """Refuse entries that were not measured beside the curves."""
+        entries = self.entries
+        if entries is None:
+            return
         if entries.people or entries.merged or entries.provenance is not None or entries.total is not None:
             raise ParameterError("the curve of entries is that of one release, which counts rows")
         if not np.array_equal(entries.thresholds, entry_grid(self.grid).thresholds):
             raise ParameterError("the thresholds of entries must be those of the estimate")
         alike = (entries.strategy is None) == (first.strategy is None) and entries.adjacency is first.adjacency
-        if not alike or isinstance(first.strategy, ReportedTree) or isinstance(entries.strategy, ReportedTree):
+        if not alike or any(isinstance(each.strategy, ReportedTree) for each in (first, entries)):
             raise ParameterError("the entries must be measured where the times are, and not by reports")
 
     def __eq__(self, other: object) -> bool:
@@ -210,8 +207,10 @@ class SurvivalEstimate(Estimate):
     @cached_property
     def probabilities(self) -> Float64:
         """Survival at each threshold, not increasing, in [0, 1]; NaN where it is not estimable; shape (m,)."""
-        smoothed = np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0)
-        return process.unsettled(np.minimum.accumulate(smoothed), self.grid.bins)
+        return self._filled(np.minimum.accumulate(np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0)))
+
+    def _filled(self, values: Float64) -> Float64:
+        return process.unsettled(values, self.grid.bins)
 
     @cached_property
     def _smoothed_survival(self) -> Float64:
@@ -243,26 +242,21 @@ class SurvivalEstimate(Estimate):
         Args:
             confidence_level: By default that of the estimate.
         """
-        level = self._level(confidence_level)
-        return self._ends(self._raw.survival, self._change, level, falling=True, together=True)
+        return self._ends(self._raw.survival, self._change, confidence_level, falling=True, together=True)
 
     def intervals(self, confidence_level: float | None = None) -> Ends:
         """Ends that hold survival at one threshold at a time, shape (m,) each."""
-        level = self._level(confidence_level)
-        return self._ends(self._raw.survival, self._change, level, falling=True, together=False)
+        return self._ends(self._raw.survival, self._change, confidence_level, falling=True)
 
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-
-    def _ends(self, values: Float64, change: Change, level: float, *, falling: bool, together: bool) -> Ends:
+    def _ends(
+        self, values: Float64, change: Change, asked: float | None, *, falling: bool, together: bool = False
+    ) -> Ends:
+        level = self._level(asked)
         key = (id(change), level, together)
         if key not in self._kept:
-            if not len(values):
-                z = 0.0
-            elif together:
+            z = normal_quantile(level)
+            if together and len(values):
                 z = float(np.quantile(change.largest(level), level, method="higher"))
-            else:
-                z = normal_quantile(level)
             ends = process.probability_ends(values, change, z)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
         return self._kept[key]
@@ -291,7 +285,8 @@ class SurvivalEstimate(Estimate):
 
     def quantile(self, p: float) -> float:
         """First threshold at which a share p has had the event; NaN where the estimate does not reach it."""
-        _check_share(p)
+        if not 0 < p < 1:
+            raise ParameterError(f"`p` must be above 0 and below 1, got {p}")
         known = self.probabilities[: self.estimable]
         reached = np.flatnonzero(known <= 1 - p)
         return float(self.timeline[reached[0]]) if len(reached) else math.nan
@@ -364,15 +359,14 @@ class SurvivalEstimate(Estimate):
     def cumulative_hazard(self, t: Any) -> Any:
         """Nelson-Aalen estimate of the cumulative hazard at each t; NaN beyond the last threshold that is estimable."""
         hazard = self._rates().sum(axis=0)[: self.estimable]
-        return self._at(process.unsettled(np.cumsum(hazard), self.grid.bins), t, 0.0)
+        return self._at(self._filled(np.cumsum(hazard)), t, 0.0)
 
     def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
         """Ends for the cumulative hazard at each t, one time at a time."""
-        z = normal_quantile(self._level(confidence_level))
-        change, center = self._raw.of_hazard(), np.cumsum(self._raw.hazard)
-        low, high = np.zeros(self.grid.bins), np.full(self.grid.bins, np.inf)
-        for end, sign in ((low, -1), (high, 1)):
-            end[: self.estimable] = np.maximum(center + sign * z * change.deviations, 0.0)
+        change, bins = self._raw.of_hazard(), self.grid.bins
+        center, reach = np.cumsum(self._raw.hazard), normal_quantile(self._level(confidence_level)) * change.deviations
+        ends = ((np.maximum(center - reach, 0.0), 0.0), (np.maximum(center + reach, 0.0), np.inf))
+        low, high = (np.append(end, np.full(bins - len(end), beyond)) for end, beyond in ends)
         return self._at(low, t, 0.0), self._at(high, t, 0.0)
 
     def _cause(self, cause: LabelValue | None) -> int:
@@ -392,7 +386,7 @@ class SurvivalEstimate(Estimate):
         place, estimable = self._cause(cause), self.estimable
         before = np.concatenate(([1.0], self._smoothed_survival[:-1]))
         values = np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0)
-        return self._at(process.unsettled(values, self.grid.bins), t, 0.0)
+        return self._at(self._filled(values), t, 0.0)
 
     def cumulative_incidence_interval(
         self, t: Any, cause: LabelValue | None = None, confidence_level: float | None = None
@@ -400,9 +394,8 @@ class SurvivalEstimate(Estimate):
         """Ends for the cumulative incidence at each t, one time at a time."""
         place = self._cause(cause)
         change = self._incidences.setdefault(place, self._raw.of_incidence(place))
-        values = self._raw.incidence(place)
-        ends = self._ends(values, change, self._level(confidence_level), falling=False, together=False)
-        return self._at(ends.low, t, 0.0), self._at(ends.high, t, 0.0)
+        low, high = self._ends(self._raw.incidence(place), change, confidence_level, falling=False)
+        return self._at(low, t, 0.0), self._at(high, t, 0.0)
 
     @cached_property
     def _incidences(self) -> dict[int, Change]:
@@ -424,23 +417,19 @@ class SurvivalEstimate(Estimate):
             ParameterError: the thresholds are not the same, or the weights are unknown.
         """
         among(weights, "weights", WEIGHTS)
-        self._check_same(other)
+        if other.grid != self.grid:
+            raise ParameterError(
+                "two groups are compared on the same thresholds; release both with the same bounds and bins"
+            )
         value = error = p_value = math.nan
         if min(self.estimable, other.estimable):
             value, sampling, noise = process.weighted_log_rank(self._raw, other._raw, weights)
             error = math.sqrt(max(self.rows_of_one, other.rows_of_one) * sampling + noise)
             p_value = math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else 1.0
-        return HypothesisTest(
-            hypothesis=f"both groups have one distribution of {self.time}",
-            name="observed less expected events",
-            statistic=value,
-            expected=0.0,
-            standard_error=error,
-            p_value=p_value,
-            alternative="two-sided",
-            method=f"the {weights} test, with the variance of the noise beside that of the events",
-            provenance=self.provenance,
-        )
+        method = f"the {weights} test, with the variance of the noise beside that of the events"
+        null = f"both groups have one distribution of {self.time}"
+        what = "observed less expected events"
+        return HypothesisTest(null, what, value, 0.0, error, p_value, "two-sided", method, self.provenance)
 
     def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Difference of survival at one time between two independent groups, this one less the other."""
@@ -473,12 +462,6 @@ class SurvivalEstimate(Estimate):
         what = f"{'ratio' if ratio else 'difference'}, {one.what}"
         return Number(what, value, max(low, 0.0) if ratio else low, high, error)
 
-    def _check_same(self, other: SurvivalEstimate) -> None:
-        if other.grid != self.grid:
-            raise ParameterError(
-                "two groups are compared on the same thresholds; release both with the same bounds and bins"
-            )
-
     # error
 
     def errors(self, truth: SurvivalEstimate) -> dict[str, float]:
@@ -498,11 +481,7 @@ class SurvivalEstimate(Estimate):
     def results(self) -> dict[str, Any]:
         """Survival with its intervals, for other programs."""
         low, high = self.intervals()
-        return {
-            "survival": [None if math.isnan(each) else each for each in self.probabilities.tolist()],
-            "low": low.tolist(),
-            "high": high.tolist(),
-        }
+        return {"survival": finite(tuple(self.probabilities.tolist())), "low": low.tolist(), "high": high.tolist()}
 
 
 def check_curves_price(
@@ -582,8 +561,3 @@ def check_times(grid: Grid) -> None:
         raise ParameterError("`bounds` must be numbers: a time to an event is a duration, not a date")
     if grid.low < 0:
         raise ParameterError(f"`bounds` must be at least 0, got {grid.low:g}")
-
-
-def _check_share(p: float) -> None:
-    if not 0 < p < 1:
-        raise ParameterError(f"`p` must be above 0 and below 1, got {p}")
