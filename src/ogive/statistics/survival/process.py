@@ -1,29 +1,15 @@
 """The counting process behind survival estimates: numbers at risk, events, and how errors of both reach a function.
 
-Times are on a public grid of m thresholds. Bin j holds the times above threshold j - 1 and at most threshold j. Let d_j
-be the number of events in bin j, and Y_j the number at risk: of all records whose time is above threshold j - 1. A
-censored record of a bin counts as at risk throughout the bin, so that on a grid of whole days or months this is the
-estimator of Kaplan and Meier with events before censorings at equal times. Where records enter late, Y_j is the number
-of entries up to threshold j - 1, less that of times up to there. With h_j = d_j / Y_j,
+Bin j holds the times above threshold j - 1 and at most threshold j; d_j is its number of events, and Y_j the number at
+risk, of all records whose time is above threshold j - 1. So a censored record of a bin counts as at risk throughout it.
+Where records enter late, Y_j is the number of entries up to threshold j - 1, less that of times. With h_j = d_j / Y_j,
 
     S_k = prod of (1 - h_j)      H_k = sum of h_j      F_k = sum of S_{j-1} d_j' / Y_j   of the events d' of one cause
 
-over the bins j up to k. Each function moves, to first order, by
-
-    J_d (change of d) + J_Y (change of Y)
-
-with lower triangular matrices J. Noise changes the cumulative counts of the classes (censored and each cause), of
-which d and Y are differences, so its covariance follows from that of the strategy, exactly. Sampling changes d_j, with
-variance h_j (1 - h_j) Y_j, independently (the martingale of the process): for S that is Greenwood's formula, for F
-Aalen's.
-
-Intervals of a probability are those of Wilson's kind, with the noise beside the sampling error: of all s with
-
-    (estimate - s)^2 <= z^2 (s (1 - s) / n + v),
-
-where v is the variance of the noise and n the number of records of which a binomial share would have the same sampling
-error. Simultaneous ones take for z the quantile of the largest standardized error, simulated from public random
-numbers with events as skew as binomial counts. With noise both are a little wider, as variances are estimates.
+over the bins j up to k. Each function moves, to first order, by J_d (change of d) + J_Y (change of Y) with lower
+triangular matrices J. Noise changes the cumulative counts of the classes, of which d and Y are differences, so that its
+covariance is known exactly. Sampling changes d_j, with variance h_j (1 - h_j) Y_j, independently. Intervals and bands
+are those of `docs/proofs/survival.md`.
 
 Source:
     Kaplan and Meier 1958; Greenwood 1926; Aalen and Johansen 1978; Cutler and Ederer 1958 for the effective number.
