@@ -99,7 +99,8 @@ class Process:
         The first bin counts its own entries where its start is no threshold of the entries.
         """
         size = self.cumulative.shape[1]
-        return np.maximum(np.arange(size) + (size if self.entries is None else len(self.entries)) - size - 1, 0)
+        shift = (size if self.entries is None else len(self.entries)) - size - 1
+        return np.asarray(np.maximum(np.arange(size) + shift, 0))
 
     @cached_property
     def censored(self) -> Bool:

@@ -135,12 +135,9 @@ class Survival:
         if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
             reported, counts, answer = yield from _ask_owners(classes, terms)
             return self._estimate(counts, reported, answer, terms)
-        size, granted, late = classes.values.grid.bins, terms.privacy, None
+        size, granted, late = classes.values.grid.bins, grants(terms.privacy)[0], None
         terms.check_cells(len(classes.groups) * size)
-        times, share = partial(ClassCurvesQuery, classes), granted
-        if self.entry is not None:
-            granted = grants(terms.privacy)[0]
-            share = part_of(granted, 1 - ENTRY_SHARE)
+        share = terms.privacy if self.entry is None else part_of(granted, 1 - ENTRY_SHARE)
 
         def refusal(asked: Callable[[Strategy], Query], candidate: Strategy) -> str | None:
             query = asked(candidate)
@@ -148,7 +145,7 @@ class Survival:
                 return "the times and the entries must cost one type of loss"
             return terms.refusal(query)
 
-        method, refused = self.method, partial(refusal, times)
+        method, refused = self.method, partial(refusal, partial(ClassCurvesQuery, classes))
         strategy = choose_for_classes(
             size, share, terms.unit, public_labels=False, budget="joint", method=method, refusal=refused
         )
