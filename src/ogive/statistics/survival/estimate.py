@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from ogive.accounting import at_least, total_loss
+from ogive.accounting import total_loss
 from ogive.columns import LabelValue
 from ogive.columns.axis import last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
@@ -26,7 +26,18 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
-from ogive.statistics.plain_json import Codec, Fields, Read, check_price, finite, loss_of, nested, optional, stored
+from ogive.statistics.plain_json import (
+    Codec,
+    Fields,
+    Read,
+    check_least,
+    check_price,
+    finite,
+    loss_of,
+    nested,
+    optional,
+    stored,
+)
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -199,7 +210,7 @@ class SurvivalEstimate(Estimate):
         """Values of a step function: `start` before the first threshold, NaN after the last estimable one."""
         numbers = to_numbers(self.grid, t)
         points = last_at_or_below(self.grid, numbers)
-        result = np.concatenate(([start], values))[points + 1]
+        result = np.concatenate(([start], values, np.full(self.grid.bins - len(values), math.nan)))[points + 1]
         return plain(np.where(numbers > self.grid.high, math.nan, np.where(numbers < 0, start, result)))
 
     # survival
@@ -207,10 +218,8 @@ class SurvivalEstimate(Estimate):
     @cached_property
     def probabilities(self) -> Float64:
         """Survival at each threshold, not increasing, in [0, 1]; NaN where it is not estimable; shape (m,)."""
-        return self._filled(np.minimum.accumulate(np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0)))
-
-    def _filled(self, values: Float64) -> Float64:
-        return process.unsettled(values, self.grid.bins)
+        known = np.minimum.accumulate(np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0))
+        return np.append(known, np.full(self.grid.bins - len(known), math.nan))
 
     @cached_property
     def _smoothed_survival(self) -> Float64:
@@ -259,11 +268,11 @@ class SurvivalEstimate(Estimate):
                 z = float(np.quantile(change.largest(level), level, method="higher"))
             ends = process.probability_ends(values, change, z)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
-        return self._kept[key]
+        return cast(Ends, self._kept[key])
 
     @cached_property
-    def _kept(self) -> dict[Any, Ends]:
-        """Ends that were computed before."""
+    def _kept(self) -> dict[Any, Any]:
+        """Ends, and how incidences change, that were computed before."""
         return {}
 
     def interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
@@ -287,8 +296,7 @@ class SurvivalEstimate(Estimate):
         """First threshold at which a share p has had the event; NaN where the estimate does not reach it."""
         if not 0 < p < 1:
             raise ParameterError(f"`p` must be above 0 and below 1, got {p}")
-        known = self.probabilities[: self.estimable]
-        reached = np.flatnonzero(known <= 1 - p)
+        reached = np.flatnonzero(self.probabilities[: self.estimable] <= 1 - p)
         return float(self.timeline[reached[0]]) if len(reached) else math.nan
 
     @property
@@ -305,8 +313,7 @@ class SurvivalEstimate(Estimate):
         value, (low, high) = self.quantile(p), self.intervals(confidence_level)
         begin = max(self.grid.low - 1.0, 0.0) if self.grid.kind == "integers" else self.grid.low
         before = np.concatenate(([begin], self.timeline[:-1]))
-        first = np.flatnonzero(low <= 1 - p)
-        last = np.flatnonzero(high < 1 - p)
+        first, last = np.flatnonzero(low <= 1 - p), np.flatnonzero(high < 1 - p)
         start = float(before[first[0]]) if len(first) else float(self.timeline[-1])
         end = float(self.timeline[last[0]]) if len(last) else math.inf
         return float(np.fmin(start, value)), float(np.fmax(end, value))
@@ -332,13 +339,11 @@ class SurvivalEstimate(Estimate):
         point = int(np.searchsorted(self.timeline, end))
         if point == len(self.timeline) or self.timeline[point] != end:
             raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
-        widths = np.zeros(self.estimable)
-        start = float(self.timeline[0])
-        widths[:point] = np.diff(self.timeline[: point + 1])
-        if self.grid.kind != "integers":  # events lie within bins: the mean of both ends' survival
-            gaps = np.diff(self.timeline[: point + 1], prepend=self.grid.low)
-            start, widths[: point + 1] = self.grid.low + float(gaps[0]) / 2, gaps / 2
-            widths[:point] += gaps[1:] / 2
+        widths, gaps = np.zeros(self.estimable), np.diff(self.timeline[: point + 1], prepend=self.grid.low)
+        early = 1.0 if self.grid.kind == "integers" else 0.5  # events lie within bins: the mean of both ends' survival
+        start = self.grid.low + early * float(gaps[0])
+        widths[: point + 1] = (1 - early) * gaps
+        widths[:point] += early * gaps[1:]
         value = float(start + widths @ self.probabilities[: self.estimable])
         error = float(self._change.along(widths).deviations[0])
         center = float(start + widths @ self._raw.survival)
@@ -359,7 +364,7 @@ class SurvivalEstimate(Estimate):
     def cumulative_hazard(self, t: Any) -> Any:
         """Nelson-Aalen estimate of the cumulative hazard at each t; NaN beyond the last threshold that is estimable."""
         hazard = self._rates().sum(axis=0)[: self.estimable]
-        return self._at(self._filled(np.cumsum(hazard)), t, 0.0)
+        return self._at(np.cumsum(hazard), t, 0.0)
 
     def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
         """Ends for the cumulative hazard at each t, one time at a time."""
@@ -385,21 +390,16 @@ class SurvivalEstimate(Estimate):
         """
         place, estimable = self._cause(cause), self.estimable
         before = np.concatenate(([1.0], self._smoothed_survival[:-1]))
-        values = np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0)
-        return self._at(self._filled(values), t, 0.0)
+        return self._at(np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0), t, 0.0)
 
     def cumulative_incidence_interval(
         self, t: Any, cause: LabelValue | None = None, confidence_level: float | None = None
     ) -> tuple[Any, Any]:
         """Ends for the cumulative incidence at each t, one time at a time."""
         place = self._cause(cause)
-        change = self._incidences.setdefault(place, self._raw.of_incidence(place))
+        change = self._kept.setdefault(place, self._raw.of_incidence(place))
         low, high = self._ends(self._raw.incidence(place), change, confidence_level, falling=False)
         return self._at(low, t, 0.0), self._at(high, t, 0.0)
-
-    @cached_property
-    def _incidences(self) -> dict[int, Change]:
-        return {}
 
     # two groups
 
@@ -498,10 +498,7 @@ def check_curves_price(
         least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
         if entries is not None:
             least = total_loss([least, loss_of(entries, adjacency, source.max_rows_per_person)])
-        if not at_least(source.price, least):
-            raise DataError(
-                f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-            )
+        check_least(source, least)
 
 
 # --- How survival is planned: simulated on times that may be censored

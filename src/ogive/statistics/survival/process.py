@@ -341,11 +341,6 @@ def whole(ends: Ends, size: int, *, falling: bool, together: bool) -> Ends:
     return Ends(low, np.maximum(low, high))
 
 
-def unsettled(values: Float64, size: int) -> Float64:
-    """Values at all thresholds, NaN where nothing is estimable."""
-    return np.append(values, np.full(size - len(values), np.nan))
-
-
 def weighted_log_rank(one: Process, other: Process, weights: str) -> tuple[float, float, float]:
     """Observed less expected events of the first group, its variance without a difference, and that of its noise."""
     size = min(one.estimable, other.estimable)
