@@ -264,6 +264,12 @@ class Estimate(Shown, ABC):
         replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
         return cast(Self, replaced)
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.to_dict() == cast(Self, other).to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.schema, None if self.provenance is None else self.provenance.release_id))
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.view().short}, {'private' if self.private else 'not private'}>"
 

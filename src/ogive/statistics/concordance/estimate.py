@@ -132,12 +132,6 @@ class ConcordanceEstimate(Estimate):
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ConcordanceEstimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.score, self.time, self.event, self.cumulative.tobytes()))
-
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
         check_curves_price(self.provenance, self.strategy, self.adjacency, 2 * (self.grid.bins + 1))

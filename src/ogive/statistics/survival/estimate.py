@@ -138,12 +138,6 @@ class SurvivalEstimate(Estimate):
         if not alike or any(isinstance(each.strategy, ReportedTree) for each in (first, entries)):
             raise ParameterError("the entries must be measured where the times are, and not by reports")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SurvivalEstimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.time, self.event, self.curves))
-
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
         first, entries = self.curves[0], None if self.entries is None else self.entries.strategy
