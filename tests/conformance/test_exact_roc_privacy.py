@@ -1,4 +1,4 @@
-"""The privacy loss of ROC releases, from exact output probabilities, on all neighbors of small tables.
+"""The privacy loss of ROC and survival releases, from exact output probabilities, on all neighbors of small tables.
 
 Tables: at most 4 records, each with a class and one of up to 8 bins. Under REPLACE any record may take any other score
 and any other label; with public labels only its score changes. The code under test designs and prices;
@@ -6,6 +6,7 @@ the probabilities come from `helpers.exact_loss`. Noise of the two classes is in
 of both answers together is the sum of those of each.
 """
 
+import functools
 import itertools
 
 import numpy as np
@@ -17,8 +18,11 @@ from ogive.columns.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import ClassBinning, ClassCurvesQuery
+from ogive.releasing.release import release
+from ogive.statistics import Survival
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.strategies import PathNoise, design_path
+from ogive.trust import Central, Clear
 
 GRANTED, RHO = PureDP(3), ZeroConcentratedDP("0.5")
 RECORDS = {2: 4, 3: 4, 5: 3, 8: 2}  # bins: most records, so that all tables are looked at
@@ -226,3 +230,60 @@ def test_the_classes_never_share_a_noise_variable():
     recorded = Recorded()
     assert query.noise(recorded).shape == (2, sum(level.nodes for level in query.strategy.levels))
     assert len(set(recorded.nodes)) == len(recorded.nodes) == sum(level.nodes for level in query.levels)
+
+
+# --- Survival with late entry: two measurements, and a record changes both
+
+
+PATIENTS = [(time, event, entry) for time in (1, 2, 3, 4) for event in (0, 1) for entry in (0, 1, 3)]
+
+
+def late(method):
+    return Survival("t", "e", (0, 3), grid="integers", entry="s", method=method)
+
+
+@functools.cache
+def histograms_of(*patients):
+    """What the package counts of a table: the times of each class, then the entries."""
+    columns = zip("tes", np.array(patients, dtype=np.int64).T, strict=True)
+    estimate = release(late("path"), trust=Clear(dict(columns)))
+    return [np.diff(each.raw, prepend=0).astype(np.int64) for each in (*estimate.curves, estimate.entries)]
+
+
+def test_a_table_of_survival_counts_what_its_records_count():
+    for one, other in itertools.combinations_with_replacement(PATIENTS[::2], 2):
+        parts = zip(histograms_of(one), histograms_of(other), histograms_of(one, other), strict=True)
+        assert all(np.array_equal(mine + its, both) for mine, its, both in parts)
+
+
+def losses_with_entry(adjacency, method, measured):
+    """The largest loss of all neighbors in the measurements that are named, and what is charged for all."""
+    table = dict(zip("tes", np.array(PATIENTS).T, strict=True))
+    released = release(late(method), trust=Central(table), privacy=GRANTED, adjacency=adjacency)
+    strategies = [each.strategy for each in (*released.curves, released.entries)]
+    own = [Losses(each) for each in strategies]
+    alone = {patient: histograms_of(patient) for patient in PATIENTS}
+    nobody = [np.zeros_like(each) for each in alone[PATIENTS[0]]]
+    pairs = [(nobody, each) for each in alone.values()]
+    if adjacency is Adjacency.REPLACE:
+        pairs = list(itertools.permutations(alone.values(), 2))
+    found = [
+        sum(
+            own[place].one(strategies[place].measure(after[place]) - strategies[place].measure(before[place]))
+            for place in measured
+        )
+        for before, after in pairs
+    ]
+    return max(found), float(released.provenance.price.epsilon)
+
+
+@pytest.mark.parametrize("method", ["path", "tree_ls", "hat_ls"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_no_neighbors_lose_more_in_both_measurements_of_survival_than_is_charged(adjacency, method):
+    worst, charged = losses_with_entry(adjacency, method, (0, 1, 2))
+    assert worst <= charged * (1 + 1e-9)
+    assert worst >= charged * (1 - 1e-9), "the price is that of a pair of neighbors"
+    assert float(GRANTED.epsilon) * (1 - 1e-3) <= charged <= float(GRANTED.epsilon)
+    # the control: neither the times nor the entries alone cost so much
+    assert losses_with_entry(adjacency, method, (0, 1))[0] == pytest.approx(2 / 3 * charged, rel=2e-3)
+    assert losses_with_entry(adjacency, method, (2,))[0] == pytest.approx(1 / 3 * charged, rel=2e-3)

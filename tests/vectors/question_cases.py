@@ -285,6 +285,7 @@ def axes():
     causes = {**TIMES, "causes": (2, 1), "missing": "high", "grid": "geometric", "bounds": (1, 100)}
     yield "survival causes", Survival("age", "vote", **causes, method="path"), APPROXIMATE, REPLACE
     wards = {**TIMES, "causes": ("south",), "censored": "north", "grid": "integers"}
+    yield "survival entry", Survival("age", "ill", **TIMES, method="hat_ls", entry="vote"), PURE, ADD
     yield "survival text", Survival("age", "ward", **wards, method="hat_ls"), PURE, REPLACE
     text = Roc("age", "ward", (0, 100), bins=8, **ROC, positive="north", method="hat_ls", public_labels=False)
     yield "roc text", text, PURE, REPLACE

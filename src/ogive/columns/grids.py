@@ -435,6 +435,8 @@ MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 OutsidePolicy = Literal["clip", "refuse"]
 OUTSIDE_POLICIES = (*get_args(OutsidePolicy), "censor")
 FRACTION_POLICIES = ("up", "refuse")
+FAR = 1e6
+"""Lengths of a follow-up that no time exceeds."""
 Missing = MissingPolicy | Bound
 """What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
 
@@ -499,6 +501,13 @@ class Binning:
             case "high":
                 return self.grid.high
         return self.grid.value(self.missing, "missing")
+
+    @property
+    def reached(self) -> int:
+        """How many thresholds values may reach; reports of times have others beyond, which fill a hierarchy up."""
+        spans = self.grid.thresholds - self.grid.low
+        far = np.flatnonzero((spans[1:] > FAR * spans[:-1]) & (spans[:-1] > 0))
+        return int(far[0]) + 1 if self.outside == "censor" and len(far) else self.grid.bins
 
     def on(self, grid: Grid) -> Binning:
         """The column of imagined records, of which none is missing, on a grid that may have other bounds."""

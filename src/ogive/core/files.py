@@ -136,8 +136,8 @@ def locked(path: Path) -> Iterator[None]:
 def remove_leftovers(path: Path, *, names: str | None = None, after: float = 0) -> None:
     """Remove what writers of a file left beside it that were killed; only for who knows that nobody writes it now.
 
-    With a pattern of `names`, of all such files in the folder of the path. Where others may write, only what nobody has
-    written to for so many seconds. What cannot be removed stays.
+    With a pattern of `names`, of all such files in the folder of the path. Files younger than `after` seconds, which
+    others may still write, and what cannot be removed stay.
     """
     path = path.resolve()
     half = re.compile(rf"\.{names or re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_HALF)}")

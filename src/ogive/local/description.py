@@ -384,13 +384,17 @@ def question_of(column: Column, rounding: str) -> str:
     if isinstance(column, Binning):
         grid = column.grid
         outsides = {"clip": "counted at the nearer bound", "refuse": "not accepted"}
-        outsides["censor"] = "counted at the upper bound, or not accepted if they are below the lower one"
+        reached = column.reached
+        end = grid.thresholds[reached - 1]
+        outsides["censor"] = "counted as above the upper bound, or not accepted if they are below the lower one"
         policies = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
         missing = policies.get(str(column.missing)) or f"counted as {_shown(column.missing)}"
+        if reached < grid.bins and (column.substitute or 0) > end:
+            missing = "counted as above the upper bound"
         whole = ", fractions are not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
-        step = "rounded at random" if rounding == "randomized" else f"in {grid.bins} bins"
+        step = "rounded at random" if rounding == "randomized" else f"in {reached} bins"
         return (
-            f"{name}, from {grid.label(grid.low)} to {grid.label(grid.high)}, {step}; "
+            f"{name}, from {grid.label(grid.low)} to {grid.label(end)}, {step}; "
             f"values outside are {outsides[column.outside]}, a missing value is {missing}{whole}"
         )
     if isinstance(column, Label):

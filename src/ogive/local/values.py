@@ -65,7 +65,7 @@ def numbers_of(column: Column, values: Any) -> Float64:
     if column.outside != "clip" and len(numbers):
         low, high = column.grid.low, column.grid.high
         if numbers.min() < low or (numbers.max() > high and column.outside == "refuse"):
-            bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
+            bounds = f"{column.grid.label(low)} to {column.grid.label(column.grid.thresholds[column.reached - 1])}"
             raise DataError(
                 f"column {quoted(column.column)} has a value outside {bounds}, which this column does not accept"
             )

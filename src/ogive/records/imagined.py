@@ -163,25 +163,32 @@ class BinormalShape:
 class TimesShape(BinormalShape):
     """Times until events that happen, and observations that end, at constant rates.
 
-    Up to the last threshold but one, which is the end of the follow-up, 40 % have an event and 40 % are censored.
+    Of those who are there from the start, up to the last threshold but one, which is the end of the follow-up, 40 %
+    have an event and 40 % are censored. Where records enter `late`, half of them do, evenly over the follow-up.
     """
 
     labeled: bool = False
+    late: bool = False
 
     @property
     def words(self) -> str:
+        entry = ", half of the records enter late, evenly over the follow-up" if self.late else ""
         return (
-            "an assumed model: events and censoring at equal, constant rates, 20 % still at risk at the end; give "
-            "`like=` for other data"
+            f"an assumed model: events and censoring at equal, constant rates, 20 % still at risk at the end{entry}; "
+            "give `like=` for other data"
         )
 
     def _table(self, aggregate: queries.Aggregate) -> dict[str, Any]:
+        even = (np.arange(_MODEL_ROWS) + 0.5) / _MODEL_ROWS
+        entries = np.maximum(2 * np.random.default_rng(_SEED).permutation(even) - 1, 0.0) if self.late else 0 * even
+        if isinstance(aggregate, grids.Binning):
+            grid = aggregate.grid
+            entered = grid.low + entries * (float(grid.thresholds[-2]) - grid.low)
+            return {aggregate.column: axis.to_labels(grid, np.floor(entered) if grid.kind == "integers" else entered)}
         if not isinstance(aggregate, queries.GroupBinning):
-            if isinstance(aggregate, grids.Binning):  # entries: all from the start
-                return {aggregate.column: [aggregate.grid.label(aggregate.grid.low)] * _MODEL_ROWS}
             return super()._table(aggregate)
         grid, groups = aggregate.values.grid, aggregate.groups
-        shares = np.log1p(-(np.arange(_MODEL_ROWS) + 0.5) / _MODEL_ROWS) / np.log(0.2)
+        shares = np.log1p(-even) / np.log(0.2) + entries
         times = np.minimum(grid.low + shares * (float(grid.thresholds[-2]) - grid.low), grid.high)
         ends = [groups[0 if row % 2 else 1 + row // 2 % (len(groups) - 1)] for row in range(_MODEL_ROWS)]
         return {aggregate.values.column: axis.to_labels(grid, times), aggregate.by: ends}

@@ -30,6 +30,7 @@ from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
 from ogive.showing.view import Backend, View, as_html, native_frame
 from ogive.statistics import plain_json
+from ogive.statistics.confidence import check_level
 from ogive.statistics.plain_json import Fields
 
 if TYPE_CHECKING:
@@ -249,6 +250,10 @@ class Estimate(Shown, ABC):
         """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""
         return 0.0
 
+    def _level(self, confidence_level: float | None) -> float:
+        """A confidence level that was asked for, by default that of the estimate."""
+        return cast(Any, self).confidence_level if confidence_level is None else float(check_level(confidence_level))
+
     @abstractmethod
     def errors(self, truth: Any) -> dict[str, float]:
         """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
@@ -257,6 +262,12 @@ class Estimate(Shown, ABC):
         """Return the same estimate with its provenance."""
         replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
         return cast(Self, replaced)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.to_dict() == cast(Self, other).to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.schema, None if self.provenance is None else self.provenance.release_id))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.view().short}, {'private' if self.private else 'not private'}>"

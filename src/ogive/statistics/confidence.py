@@ -34,6 +34,11 @@ def check_level(confidence_level: Any) -> Fraction:
     return level
 
 
+def normal_quantile(confidence_level: float) -> float:
+    """Quantile of the standard normal distribution for a two-sided interval."""
+    return NormalDist().inv_cdf((1 + confidence_level) / 2)
+
+
 def simulations_needed(level: Fraction, *, share: Fraction, nodes: int, usual: int) -> int:
     """Number of simulations from which a quantile for a share of the error probability can be read."""
     needed = math.ceil(1 / (share * (1 - level)))
@@ -148,4 +153,4 @@ def _negative(number: Number) -> Number:
 def _error(number: Number, confidence_level: float) -> float:
     if number.standard_error is not None:
         return number.standard_error
-    return (number.high - number.low) / (2 * NormalDist().inv_cdf((1 + confidence_level) / 2))
+    return (number.high - number.low) / (2 * normal_quantile(confidence_level))

@@ -38,7 +38,7 @@ import numpy as np
 
 from ogive.core.arrays import Float64
 from ogive.noise.laws import draw_public
-from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.strategies import Strategy
 
 SIMULATIONS = 4000
@@ -326,18 +326,16 @@ class Change:
     ) -> tuple[Float64, Float64]:
         """Ends of shares of these numbers of records, of Wilson's kind, between 0 and 1, shape (functions,) each."""
         z = self.quantiles(level, together=together)
-        z = np.where(z > 0, z, _normal(level))
-        q = z * z * self.counts.rows_of_one / np.maximum(numbers, 1e-9)
-        middle, square = 2 * values + q, values**2 - z * z * self.noise
-        root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
-        low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        z = np.where(z > 0, z, normal_quantile(level))
+        return wilson_ends(values, z * z * self.counts.rows_of_one / np.maximum(numbers, 1e-9), z * z * self.noise)
 
 
-def _normal(level: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf((1 + level) / 2)
+def wilson_ends(values: Float64, q: Float64, noise: Float64) -> tuple[Float64, Float64]:
+    """Ends of all s in [0, 1] with (value - s)^2 <= q s (1 - s) + noise, shape (functions,) each."""
+    middle, square = 2 * values + q, values**2 - noise
+    root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
+    low, high = (np.clip((middle + sign * root) / (2 * (1 + q)), 0.0, 1.0) for sign in (-1, 1))
+    return low, high
 
 
 def difference_of_same(

@@ -158,7 +158,7 @@ class Prediction:
         self.queries, self.questions, self.price = rehearsal.queries, rehearsal.questions, rehearsal.price
 
     @classmethod
-    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+    def imagined(cls, statistic: Any, records: int, assumed: Mapping[str, float]) -> Shape:
         """The records that stand in where none are given."""
         for name, value in () if cls.labeled else assumed.items():
             raise ParameterError(f"nothing here is about records in two classes; leave out `{name}={value:g}`")

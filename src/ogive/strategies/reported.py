@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -63,6 +63,18 @@ class _Reported(PlainStrategy, ABC):
     def levels(self) -> tuple[Level, ...]:
         return self.inner.levels
 
+    @abstractmethod
+    def least_variances(self, people: int | None) -> list[float]:
+        """Least variance of a count of people, of each level; `people` is None where only the strategy knows them."""
+
+    def check_noise(self, people: int | None) -> None:
+        """Refuse laws that state less noise than the reports of these people have."""
+        scale = 4.0 ** (self.shift or HISTOGRAM_BITS)
+        laws = [cast(DiscreteGaussian, level.law) for level in reversed(self.levels)]
+        for law, least in zip(laws, self.least_variances(people), strict=True):
+            if float(law.sigma) ** 2 < scale * least * (1 - 1e-9):
+                raise ParameterError("less noise is stated than the reports have")
+
     def measure(self, counts: Int64) -> Int64:
         """What reports without any noise would say, shape (M,)."""
         inner = self.inner
@@ -73,10 +85,12 @@ class _Reported(PlainStrategy, ABC):
         """Loss of one owner's report.
 
         Raises:
-            ParameterError: the number of records would be private; whoever gets the reports can count them.
+            ParameterError: the number of records would be private, which whoever gets the reports can count; or less
+                noise is stated than the reports have.
         """
         if adjacency is not Adjacency.REPLACE:
             raise ParameterError("reports can be counted, so only `REPLACE` is hidden by them")
+        self.check_noise(None)
         return self.oracle.loss
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
@@ -139,6 +153,17 @@ class ReportedTree(_Reported):
         blocks = tuple(self.oracle.branching**level for level in range(self.oracle.levels))
         return LeastSquaresTree(self.size, blocks, self.laws[::-1])
 
+    def least_variances(self, people: int | None) -> list[float]:
+        sums = _reports_alone(self.oracle, self.reports)
+        stated = sum(self.reports) if self.oracle.split == "users" else self.reports[0]
+        everybody = stated if people is None else people
+        if everybody < stated:
+            raise ParameterError(f"{stated} reports are stated, of {everybody} people")
+        unknown = max(1.0, float(everybody)) ** 2  # as of a level without a report
+        if not all(self.reports):
+            return [unknown] * self.oracle.levels
+        return [min(unknown, (everybody / stated) ** 2 * each) for each in self.oracle.variances(sums)]
+
     def answer(self, counts: Sequence[Float64]) -> Int64:
         """Fixed-point counts of the nodes that hold a bin, shape (M,), from all nodes' counts, top level first."""
         parts = [level[: here.nodes] for level, here in zip(reversed(counts), self.levels, strict=True)]
@@ -191,13 +216,11 @@ def read_reports(oracle: TreeOracle, sums: Int64) -> tuple[ReportedTree, Int64]:
 
 def expected_tree(oracle: TreeOracle, records: int) -> ReportedTree:
     """The strategy that reports of `records` people would make, for predictions."""
-    sums = np.zeros(oracle.shape, dtype=np.int64)
-    reports = oracle.layout.reports(sums)
+    each, more = divmod(max(oracle.levels, records), oracle.levels)
+    reports = each + (np.arange(oracle.levels) < more)
     if oracle.split == "budget":
         reports[:] = max(1, records)
-    else:
-        each, more = divmod(max(oracle.levels, records), oracle.levels)
-        reports[:] = each + (np.arange(oracle.levels) < more)
+    sums = _reports_alone(oracle, reports)
     # an even share of a node is of the bins that there are, not of those that fill the tree up
     spans = np.array([float(oracle.branching**level) for level in reversed(range(oracle.levels))])
     largest = records * np.minimum(1.0, _PEAK * spans / oracle.size)
@@ -235,6 +258,13 @@ def design_reports(
     if not ranked:
         raise ParameterError(f"a hierarchy of {branching} children a node does not serve {size} thresholds; take fewer")
     return min(ranked, key=lambda each: each[0])[1]
+
+
+def _reports_alone(oracle: TreeOracle, reports: Any) -> Int64:
+    """Sums with the numbers of reports on each level, and nothing else."""
+    sums = np.zeros(oracle.shape, dtype=np.int64)
+    oracle.layout.reports(sums)[:] = reports
+    return sums
 
 
 def _laws(oracle: TreeOracle, sums: Int64, largest: Sequence[float]) -> tuple[DiscreteGaussian, ...]:
@@ -310,6 +340,9 @@ class ReportedHistogram(_Reported):
         """What a record in each bin adds to the measurements, shape (B, N)."""
         return self.inner.features
 
+    def least_variances(self, people: int | None) -> list[float]:
+        return [_stated_variance(self.oracle, people or 0, (people or 0) / self.oracle.size)]
+
 
 def read_histogram(size: int, oracle: UnaryOracle, sums: Int64) -> tuple[ReportedHistogram, Int64]:
     """The strategy and the answer that some sums of reports stand for.
@@ -328,6 +361,10 @@ def expected_histogram(size: int, oracle: UnaryOracle, records: int) -> Reported
     return _stated(size, oracle, records, records * min(1.0, _HISTOGRAM_PEAK / oracle.size))
 
 
+def _stated_variance(oracle: UnaryOracle, people: int, fullest: float) -> float:
+    return max(1.0, people * oracle.noise_variance + fullest)
+
+
 def _stated(size: int, oracle: UnaryOracle, people: int, fullest: float) -> ReportedHistogram:
-    variance = max(1.0, people * oracle.noise_variance + fullest)
+    variance = _stated_variance(oracle, people, fullest)
     return ReportedHistogram(size, oracle, DiscreteGaussian(round_up_root(Fraction(variance) * 4**HISTOGRAM_BITS)))

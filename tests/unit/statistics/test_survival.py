@@ -12,6 +12,7 @@ import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.statistics.confidence import normal_quantile
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival import process
@@ -365,7 +366,7 @@ def test_simulated_quantiles_are_above_the_normal_one():
     question = ogive.Survival("t", "e", bounds=(0, 10), bins=40)
     estimate = released(question, strategy_for(41, 1), [rng.integers(5, 30, size=41) for _ in range(2)], rng)
     largest = estimate._change.largest(0.95)
-    assert np.quantile(largest, 0.95) > process.normal_quantile(0.95) + 0.3
+    assert np.quantile(largest, 0.95) > normal_quantile(0.95) + 0.3
 
 
 @pytest.mark.parametrize(
@@ -512,6 +513,22 @@ def test_nothing_is_estimated_where_noise_alone_is_measured(adjacency):
         )
     ]
     assert sum(defined) <= 2
+
+
+def test_censoring_is_marked_where_it_is_and_noise_alone_marks_little(months):
+    times, causes = months
+    estimate = exact(times, (causes > 0).astype(int))
+    censored = sorted(set(times[(causes == 0) & (times <= 30)].tolist()))
+    assert estimate.censoring_times.tolist() == censored
+    marks = estimate.plot().lines[1]
+    assert marks.get_xdata().tolist() == censored
+    assert marks.get_ydata() == pytest.approx(estimate(censored))
+    rng, question, strategy = np.random.default_rng(6), ogive.Survival("t", "e", bounds=(0, 10)), strategy_for(121, 1)
+    none, many = np.append(np.zeros(120, dtype=np.int64), 3000), np.append(np.repeat([0, 200], 60), 0)
+    events = np.append(np.full(120, 5), 0)
+    marked = [released(question, strategy, (each, events), rng).censoring_times for each in [none] * 10 + [many] * 10]
+    assert sum(map(len, marked[:10])) <= 12
+    assert all((each > 5).mean() > 0.9 and len(each) > 50 for each in marked[10:])
 
 
 # --- Records that enter late
@@ -699,10 +716,18 @@ def test_owners_are_not_asked_for_entries():
         ogive.Survival("t", "e", bounds=(0, 3), entry=3)
 
 
-def test_a_plan_counts_the_share_of_entries():
-    rmse = []
-    for entry in (None, "s"):
-        question = ogive.Survival("t", "e", bounds=(0, 20), grid="integers", method="tree_ls", entry=entry)
-        plan = ogive.plan(question, records=3000, privacy=ogive.PureDP(1), runs=40)
-        rmse.append(next(row.errors["rmse"] for row in plan.rows if row.method == "tree_ls"))
-    assert 1.2 < rmse[1] / rmse[0] < 3
+def test_a_plan_imagines_that_half_of_the_records_enter_late():
+    rng, privacy = np.random.default_rng(4), ogive.PureDP(1)
+    question = ogive.Survival("t", "e", bounds=(0, 20), grid="integers", method="tree_ls", entry="s")
+    plan = ogive.plan(question, records=3000, privacy=privacy, runs=40)
+    assert "half of the records enter late, evenly over the follow-up" in " ".join(str(plan).split())
+    (predicted,) = (row.errors["rmse"] for row in plan.rows if row.method == "tree_ls")
+    for entry, near in ((np.maximum(rng.uniform(-20, 20, 3000), 0), True), (rng.uniform(0, 20, 3000), False)):
+        stay, squares = rng.exponential(20 / np.log(5), 3000), []
+        table = {"t": entry + stay, "e": rng.integers(0, 2, 3000), "s": np.floor(entry)}
+        truth = ogive.release(question, trust=ogive.Clear(table))
+        for _ in range(16):
+            released = ogive.release(question, trust=ogive.Central(table), privacy=privacy)
+            squares.append(released.errors(truth)["rmse"] ** 2)
+        ratio = math.sqrt(np.mean(squares)) / predicted
+        assert (0.75 < ratio < 1.33) is near, ratio

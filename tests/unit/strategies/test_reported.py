@@ -1,5 +1,7 @@
 """Hierarchies of reports: least squares against a dense solution, and the stated noise against simulated reports."""
 
+import copy
+import json
 import math
 from fractions import Fraction
 
@@ -8,14 +10,19 @@ import pytest
 from helpers.scope import size
 from scipy.stats import binom
 
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.local import TreeOracle
+from ogive.local.oracles import oracle_from_dict
 from ogive.local.simulation import simulate
-from ogive.noise import DiscreteGaussian
+from ogive.noise import DiscreteGaussian, KeyedSource
 from ogive.privacy import Adjacency, PureDP
+from ogive.releasing.release import release
+from ogive.statistics import Ecdf, Survival
 from ogive.statistics.curve.bands import simulate_maxima, upper_quantile
+from ogive.statistics.kinds import read_estimate
 from ogive.strategies import ReportedTree, design_reports, strategy_from_dict
 from ogive.strategies.reported import BITS, expected_tree, read_reports
+from ogive.trust import Local
 
 RUNS = size(1000, part=150)
 DEVIATION = math.sqrt(2 / RUNS)
@@ -219,3 +226,75 @@ def test_the_design_takes_what_predicts_least():
         design_reports(1, ONE)
     with pytest.raises(ParameterError, match="does not serve"):
         design_reports((1 << 20) - 1, ONE, branching=3)
+
+
+# --- Stored estimates that state less noise than their reports have
+
+
+def of_reports(kind, method=None):
+    rng = np.random.default_rng(2)
+    table = {"t": rng.uniform(0, 10, 400), "e": rng.integers(0, 2, 400)}
+    options = {"bounds": (0, 10), "bins": 12, **({} if method is None else {"method": method})}
+    question = Ecdf("t", **options) if kind is Ecdf else kind("t", "e", **options)
+    return release(question, trust=Local(table), privacy=PureDP(2), source=KeyedSource(bytes(32)))
+
+
+def with_strategies(data, change):
+    """Plain data in which every strategy of reports is changed."""
+    if isinstance(data, list):
+        return [with_strategies(each, change) for each in data]
+    if not isinstance(data, dict):
+        return data
+    if "oracle" in data:
+        return change(copy.deepcopy(data))
+    return {name: with_strategies(each, change) for name, each in data.items()}
+
+
+def quieter(data):
+    """Laws of a tenth of the noise."""
+    for law in data.get("laws", [data.get("law")]):
+        law["sigma"] = str(Fraction(law["sigma"]) / 10)
+    return data
+
+
+def more_reports(data):
+    return {**data, "reports": [100 * each for each in data["reports"]]}
+
+
+def of_fewer(data):
+    """Laws and reports of a hundredth of the people."""
+    oracle = oracle_from_dict(data["oracle"])
+    return expected_tree(oracle, 4).to_dict() if "laws" in data else data
+
+
+CHANGES = [quieter, more_reports, of_fewer]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", [Ecdf, Survival])
+def test_less_noise_than_that_of_the_reports_is_not_read(kind, change):
+    found = of_reports(kind)
+    data = found.to_dict()
+    assert "laws" in json.dumps(data)
+    assert read_estimate(with_strategies(data, lambda each: each)) == found, "the control: unchanged it is read"
+    with pytest.raises((DataError, ParameterError), match=r"less noise is stated|reports are stated"):
+        read_estimate(with_strategies(data, change))
+
+
+def test_less_noise_than_that_of_a_histogram_of_reports_is_not_read():
+    found = of_reports(Ecdf, "histogram")
+    data = found.to_dict()
+    assert data["strategy"]["name"] == "reported_histogram"
+    assert read_estimate(data) == found
+    with pytest.raises((DataError, ParameterError), match="less noise is stated"):
+        read_estimate(with_strategies(data, quieter))
+
+
+def test_reports_that_few_people_sent_are_read_back():
+    rng = np.random.default_rng(3)
+    for people in (4, 5, 6, 9):
+        for seed in range(5):
+            table = {"t": rng.uniform(0, 10, people), "e": rng.integers(0, 2, people)}
+            question = Survival("t", "e", bounds=(0, 10), bins=3)
+            found = release(question, trust=Local(table), privacy=PureDP("0.1"), source=KeyedSource(bytes([seed] * 32)))
+            assert read_estimate(found.to_dict()) == found

@@ -391,7 +391,7 @@ def part_records(statistic: Any, records: int) -> int:
 def _shape(statistic: base.Statistic[Any], records: int, like: Any, assumed: Mapping[str, float]) -> Shape:
     """The records that errors are simulated on: those given, or those that the statistic imagines."""
     if like is None:
-        return prediction_of(statistic.name).imagined(records, assumed)
+        return prediction_of(statistic.name).imagined(statistic, records, assumed)
     for name, value in assumed.items():
         raise ParameterError(
             f"errors are simulated on `like`; leave out `{name}={value:g}`, which is of an assumed model"

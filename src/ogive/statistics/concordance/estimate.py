@@ -22,12 +22,11 @@ from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
-from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
 from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
-from ogive.statistics.survival.process import normal_quantile
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
@@ -133,12 +132,6 @@ class ConcordanceEstimate(Estimate):
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ConcordanceEstimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.score, self.time, self.event, self.cumulative.tobytes()))
-
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
         check_curves_price(self.provenance, self.strategy, self.adjacency, 2 * (self.grid.bins + 1))
@@ -232,9 +225,6 @@ class ConcordanceEstimate(Estimate):
         root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))
         low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
         return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), error)
-
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
     # ranks
 

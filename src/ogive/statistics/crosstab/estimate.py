@@ -17,7 +17,7 @@ from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
-from ogive.statistics.confidence import Number, check_level, difference, ratio
+from ogive.statistics.confidence import Number, difference, ratio
 from ogive.statistics.histogram.estimate import Interval, names_of
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, is_text, stored
 from ogive.statistics.prediction import Errors, Metric, Prediction
@@ -378,9 +378,6 @@ class CrosstabEstimate(Estimate):
         """Refuse columns that are none, and a price below that of the noise."""
         _ = self.listed
         check_cost(self.provenance, self.query, self.measured, known)
-
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:

@@ -26,6 +26,7 @@ from ogive.statistics.curve.approximating import simultaneous_band
 from ogive.statistics.curve.bands import Band
 from ogive.statistics.plain_json import is_number, is_whole, loss_of, parts_of
 from ogive.strategies.base import Strategy, approximates, noise_share
+from ogive.strategies.reported import ReportedHistogram, ReportedTree
 
 # --- Batches: who was counted in a curve
 
@@ -229,6 +230,9 @@ def _contradictions(
 ) -> Iterator[str]:
     """What is wrong; each check rests on those before it."""
     parts = () if strategy is None else parts_of(strategy)
+    for part, people in zip(parts, [batch.total for batch in batches] or [total], strict=False):
+        if isinstance(part, ReportedHistogram | ReportedTree):
+            part.check_noise(people)
     if not batches:
         if len(parts) > 1 or (source is not None and source.assumption.endswith(DISJOINT)):
             yield "it was merged, but lacks the list of its batches"

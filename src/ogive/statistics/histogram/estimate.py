@@ -16,7 +16,6 @@ from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
 from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_COUNT, Estimate
-from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import shown_interval
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, stored
 from ogive.statistics.sums import measured as sums
@@ -194,7 +193,7 @@ class HistogramEstimate(Estimate):
         Raises:
             ParameterError: the level is out of range.
         """
-        level = self._level(confidence_level, simultaneous)
+        level = self._shared_level(confidence_level, simultaneous)
         if not self._selected:
             return tuple(each.interval(level, sampling=True) for each in self._shares)
         part = 1 - (1 - level) / 3
@@ -221,7 +220,7 @@ class HistogramEstimate(Estimate):
         Raises:
             ParameterError: the level is out of range.
         """
-        return self._counted(self._level(confidence_level, simultaneous))
+        return self._counted(self._shared_level(confidence_level, simultaneous))
 
     def _counted(self, level: float) -> tuple[Interval, ...]:
         """Intervals of the numbers of records at a level; of values that were found given that they are shown."""
@@ -300,8 +299,8 @@ class HistogramEstimate(Estimate):
             raise ParameterError(f"there is no category {quoted(category)}; the categories are {known}")
         return len(self.values) + counted.index(str(category))
 
-    def _level(self, confidence_level: float | None, simultaneous: bool) -> float:
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+    def _shared_level(self, confidence_level: float | None, simultaneous: bool) -> float:
+        level = self._level(confidence_level)
         return 1 - (1 - level) / len(self.categories) if simultaneous else level
 
     @property

@@ -121,12 +121,6 @@ class LabelsEstimate(Estimate):
     total: int | None = stored(Codec(lambda total: total, lambda known, name, _: known.total()))
     provenance: Provenance | None = None
 
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, LabelsEstimate) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((self.ballots, self.labels.tobytes()))
-
     @property
     def answered(self) -> int:
         """How many queries teachers answered."""

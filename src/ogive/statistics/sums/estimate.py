@@ -12,7 +12,6 @@ from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
-from ogive.statistics.confidence import check_level
 from ogive.statistics.plain_json import Fields, optional, stored
 from ogive.statistics.sums.lattice import LATTICE, MEAN, MEASURED, MISSING, SUM, VALUES, Lattice, check_cost
 from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, query_of, two_places
@@ -155,9 +154,6 @@ class NumberEstimate(Estimate):
     def check_stored(self, known: Fields) -> None:
         """Refuse a price below that of the noise."""
         check_cost(self.provenance, self.query, self.measured, known)
-
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
     @property
     @abstractmethod

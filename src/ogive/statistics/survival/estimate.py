@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from ogive.accounting import at_least, total_loss
+from ogive.accounting import total_loss
 from ogive.columns import LabelValue
 from ogive.columns.axis import last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
@@ -23,10 +23,21 @@ from ogive.queries import class_curves_price
 from ogive.queries.aggregates import check_groups
 from ogive.statistics import confidence
 from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import Number, check_level
+from ogive.statistics.confidence import Number, check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
-from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored
+from ogive.statistics.plain_json import (
+    Codec,
+    Fields,
+    Read,
+    check_least,
+    check_price,
+    finite,
+    loss_of,
+    nested,
+    optional,
+    stored,
+)
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -50,16 +61,15 @@ def _curves(known: Fields, name: str, read: Read) -> tuple[Curve, ...]:
     return tuple(Curve.from_dict(each) for each in given)
 
 
-def _value(known: Fields, name: str, _: Read) -> LabelValue:
-    (value,) = read_values([known.data[name]], known)
-    return value
-
-
 _CURVES = Codec(
     lambda curves: [each.to_dict() for each in curves], _curves, {"type": "array", "minItems": 2}, last=True
 )
 GRID = Codec(lambda grid: grid.to_dict(), lambda known, name, _: read_grid(known.data[name]), {"type": "object"})
-_VALUE = Codec(lambda value: value, _value, {"type": ["number", "string", "boolean"]})
+_VALUE = Codec(
+    lambda value: value,
+    lambda known, name, _: read_values([known.data[name]], known)[0],
+    {"type": ["number", "string", "boolean"]},
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,29 +127,23 @@ class SurvivalEstimate(Estimate):
                 raise ParameterError("the thresholds of each curve must be those of the estimate and one more")
             if each.strategy != first.strategy or each.adjacency is not first.adjacency or each.total is not None:
                 raise ParameterError("all curves must be of one measurement")
-        if self.entries is not None:
-            self._check_entries(self.entries, first)
-
-    def _check_entries(self, entries: Curve, first: Curve) -> None:
-        """Refuse entries that were not measured beside the curves."""
+        entries = self.entries
+        if entries is None:
+            return
         if entries.people or entries.merged or entries.provenance is not None or entries.total is not None:
             raise ParameterError("the curve of entries is that of one release, which counts rows")
         if not np.array_equal(entries.thresholds, entry_grid(self.grid).thresholds):
             raise ParameterError("the thresholds of entries must be those of the estimate")
         alike = (entries.strategy is None) == (first.strategy is None) and entries.adjacency is first.adjacency
-        if not alike or isinstance(first.strategy, ReportedTree) or isinstance(entries.strategy, ReportedTree):
+        if not alike or any(isinstance(each.strategy, ReportedTree) for each in (first, entries)):
             raise ParameterError("the entries must be measured where the times are, and not by reports")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SurvivalEstimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.time, self.event, self.curves))
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
         first, entries = self.curves[0], None if self.entries is None else self.entries.strategy
         check_curves_price(self.provenance, first.strategy, first.adjacency, len(self.curves), entries)
+        if isinstance(first.strategy, ReportedTree):
+            first.strategy.check_noise(self.total)
 
     # what was measured
 
@@ -177,6 +181,11 @@ class SurvivalEstimate(Estimate):
         return self._raw.estimable
 
     @property
+    def censoring_times(self) -> Float64:
+        """Estimable thresholds up to which records were censored since the one before, where the noise shows it."""
+        return self.timeline[: self.estimable][self._raw.censored[: self.estimable]]
+
+    @property
     def last_time(self) -> float:
         """The last threshold at which the estimate is estimable; NaN where there is none."""
         return float(self.timeline[self.estimable - 1]) if self.estimable else math.nan
@@ -195,7 +204,7 @@ class SurvivalEstimate(Estimate):
         """Values of a step function: `start` before the first threshold, NaN after the last estimable one."""
         numbers = to_numbers(self.grid, t)
         points = last_at_or_below(self.grid, numbers)
-        result = np.concatenate(([start], values))[points + 1]
+        result = np.concatenate(([start], values, np.full(self.grid.bins - len(values), math.nan)))[points + 1]
         return plain(np.where(numbers > self.grid.high, math.nan, np.where(numbers < 0, start, result)))
 
     # survival
@@ -203,8 +212,8 @@ class SurvivalEstimate(Estimate):
     @cached_property
     def probabilities(self) -> Float64:
         """Survival at each threshold, not increasing, in [0, 1]; NaN where it is not estimable; shape (m,)."""
-        smoothed = np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0)
-        return process.unsettled(np.minimum.accumulate(smoothed), self.grid.bins)
+        known = np.minimum.accumulate(np.clip(self._smoothed_survival[: self.estimable], 0.0, 1.0))
+        return np.append(known, np.full(self.grid.bins - len(known), math.nan))
 
     @cached_property
     def _smoothed_survival(self) -> Float64:
@@ -236,33 +245,28 @@ class SurvivalEstimate(Estimate):
         Args:
             confidence_level: By default that of the estimate.
         """
-        level = self._level(confidence_level)
-        return self._ends(self._raw.survival, self._change, level, falling=True, together=True)
+        return self._ends(self._raw.survival, self._change, confidence_level, falling=True, together=True)
 
     def intervals(self, confidence_level: float | None = None) -> Ends:
         """Ends that hold survival at one threshold at a time, shape (m,) each."""
-        level = self._level(confidence_level)
-        return self._ends(self._raw.survival, self._change, level, falling=True, together=False)
+        return self._ends(self._raw.survival, self._change, confidence_level, falling=True)
 
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-
-    def _ends(self, values: Float64, change: Change, level: float, *, falling: bool, together: bool) -> Ends:
+    def _ends(
+        self, values: Float64, change: Change, asked: float | None, *, falling: bool, together: bool = False
+    ) -> Ends:
+        level = self._level(asked)
         key = (id(change), level, together)
         if key not in self._kept:
-            if not len(values):
-                z = 0.0
-            elif together:
+            z = normal_quantile(level)
+            if together and len(values):
                 z = float(np.quantile(change.largest(level), level, method="higher"))
-            else:
-                z = process.normal_quantile(level)
             ends = process.probability_ends(values, change, z)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
-        return self._kept[key]
+        return cast(Ends, self._kept[key])
 
     @cached_property
-    def _kept(self) -> dict[Any, Ends]:
-        """Ends that were computed before."""
+    def _kept(self) -> dict[Any, Any]:
+        """Ends, and how incidences change, that were computed before."""
         return {}
 
     def interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
@@ -284,9 +288,9 @@ class SurvivalEstimate(Estimate):
 
     def quantile(self, p: float) -> float:
         """First threshold at which a share p has had the event; NaN where the estimate does not reach it."""
-        _check_share(p)
-        known = self.probabilities[: self.estimable]
-        reached = np.flatnonzero(known <= 1 - p)
+        if not 0 < p < 1:
+            raise ParameterError(f"`p` must be above 0 and below 1, got {p}")
+        reached = np.flatnonzero(self.probabilities[: self.estimable] <= 1 - p)
         return float(self.timeline[reached[0]]) if len(reached) else math.nan
 
     @property
@@ -303,8 +307,7 @@ class SurvivalEstimate(Estimate):
         value, (low, high) = self.quantile(p), self.intervals(confidence_level)
         begin = max(self.grid.low - 1.0, 0.0) if self.grid.kind == "integers" else self.grid.low
         before = np.concatenate(([begin], self.timeline[:-1]))
-        first = np.flatnonzero(low <= 1 - p)
-        last = np.flatnonzero(high < 1 - p)
+        first, last = np.flatnonzero(low <= 1 - p), np.flatnonzero(high < 1 - p)
         start = float(before[first[0]]) if len(first) else float(self.timeline[-1])
         end = float(self.timeline[last[0]]) if len(last) else math.inf
         return float(np.fmin(start, value)), float(np.fmax(end, value))
@@ -322,7 +325,7 @@ class SurvivalEstimate(Estimate):
         Raises:
             ParameterError: the horizon is not a threshold.
         """
-        z = process.normal_quantile(self._level(confidence_level))
+        z = normal_quantile(self._level(confidence_level))
         end = self.last_time if horizon is None else float(horizon)
         what = f"restricted mean to {end:g}"
         if not self.estimable or end > self.last_time:
@@ -330,13 +333,11 @@ class SurvivalEstimate(Estimate):
         point = int(np.searchsorted(self.timeline, end))
         if point == len(self.timeline) or self.timeline[point] != end:
             raise ParameterError(f"`horizon` must be a threshold of the grid, got {end:g}")
-        widths = np.zeros(self.estimable)
-        start = float(self.timeline[0])
-        widths[:point] = np.diff(self.timeline[: point + 1])
-        if self.grid.kind != "integers":  # events lie within bins: the mean of both ends' survival
-            gaps = np.diff(self.timeline[: point + 1], prepend=self.grid.low)
-            start, widths[: point + 1] = self.grid.low + float(gaps[0]) / 2, gaps / 2
-            widths[:point] += gaps[1:] / 2
+        widths, gaps = np.zeros(self.estimable), np.diff(self.timeline[: point + 1], prepend=self.grid.low)
+        early = 1.0 if self.grid.kind == "integers" else 0.5  # events lie within bins: the mean of both ends' survival
+        start = self.grid.low + early * float(gaps[0])
+        widths[: point + 1] = (1 - early) * gaps
+        widths[:point] += early * gaps[1:]
         value = float(start + widths @ self.probabilities[: self.estimable])
         error = float(self._change.along(widths).deviations[0])
         center = float(start + widths @ self._raw.survival)
@@ -357,15 +358,14 @@ class SurvivalEstimate(Estimate):
     def cumulative_hazard(self, t: Any) -> Any:
         """Nelson-Aalen estimate of the cumulative hazard at each t; NaN beyond the last threshold that is estimable."""
         hazard = self._rates().sum(axis=0)[: self.estimable]
-        return self._at(process.unsettled(np.cumsum(hazard), self.grid.bins), t, 0.0)
+        return self._at(np.cumsum(hazard), t, 0.0)
 
     def cumulative_hazard_interval(self, t: Any, confidence_level: float | None = None) -> tuple[Any, Any]:
         """Ends for the cumulative hazard at each t, one time at a time."""
-        z = process.normal_quantile(self._level(confidence_level))
-        change, center = self._raw.of_hazard(), np.cumsum(self._raw.hazard)
-        low, high = np.zeros(self.grid.bins), np.full(self.grid.bins, np.inf)
-        for end, sign in ((low, -1), (high, 1)):
-            end[: self.estimable] = np.maximum(center + sign * z * change.deviations, 0.0)
+        change, bins = self._raw.of_hazard(), self.grid.bins
+        center, reach = np.cumsum(self._raw.hazard), normal_quantile(self._level(confidence_level)) * change.deviations
+        ends = ((np.maximum(center - reach, 0.0), 0.0), (np.maximum(center + reach, 0.0), np.inf))
+        low, high = (np.append(end, np.full(bins - len(end), beyond)) for end, beyond in ends)
         return self._at(low, t, 0.0), self._at(high, t, 0.0)
 
     def _cause(self, cause: LabelValue | None) -> int:
@@ -384,22 +384,16 @@ class SurvivalEstimate(Estimate):
         """
         place, estimable = self._cause(cause), self.estimable
         before = np.concatenate(([1.0], self._smoothed_survival[:-1]))
-        values = np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0)
-        return self._at(process.unsettled(values, self.grid.bins), t, 0.0)
+        return self._at(np.clip(np.cumsum(before * self._rates()[place])[:estimable], 0.0, 1.0), t, 0.0)
 
     def cumulative_incidence_interval(
         self, t: Any, cause: LabelValue | None = None, confidence_level: float | None = None
     ) -> tuple[Any, Any]:
         """Ends for the cumulative incidence at each t, one time at a time."""
         place = self._cause(cause)
-        change = self._incidences.setdefault(place, self._raw.of_incidence(place))
-        values = self._raw.incidence(place)
-        ends = self._ends(values, change, self._level(confidence_level), falling=False, together=False)
-        return self._at(ends.low, t, 0.0), self._at(ends.high, t, 0.0)
-
-    @cached_property
-    def _incidences(self) -> dict[int, Change]:
-        return {}
+        change = self._kept.setdefault(place, self._raw.of_incidence(place))
+        low, high = self._ends(self._raw.incidence(place), change, confidence_level, falling=False)
+        return self._at(low, t, 0.0), self._at(high, t, 0.0)
 
     # two groups
 
@@ -417,23 +411,19 @@ class SurvivalEstimate(Estimate):
             ParameterError: the thresholds are not the same, or the weights are unknown.
         """
         among(weights, "weights", WEIGHTS)
-        self._check_same(other)
+        if other.grid != self.grid:
+            raise ParameterError(
+                "two groups are compared on the same thresholds; release both with the same bounds and bins"
+            )
         value = error = p_value = math.nan
         if min(self.estimable, other.estimable):
             value, sampling, noise = process.weighted_log_rank(self._raw, other._raw, weights)
             error = math.sqrt(max(self.rows_of_one, other.rows_of_one) * sampling + noise)
             p_value = math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else 1.0
-        return HypothesisTest(
-            hypothesis=f"both groups have one distribution of {self.time}",
-            name="observed less expected events",
-            statistic=value,
-            expected=0.0,
-            standard_error=error,
-            p_value=p_value,
-            alternative="two-sided",
-            method=f"the {weights} test, with the variance of the noise beside that of the events",
-            provenance=self.provenance,
-        )
+        method = f"the {weights} test, with the variance of the noise beside that of the events"
+        null = f"both groups have one distribution of {self.time}"
+        what = "observed less expected events"
+        return HypothesisTest(null, what, value, 0.0, error, p_value, "two-sided", method, self.provenance)
 
     def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Difference of survival at one time between two independent groups, this one less the other."""
@@ -466,12 +456,6 @@ class SurvivalEstimate(Estimate):
         what = f"{'ratio' if ratio else 'difference'}, {one.what}"
         return Number(what, value, max(low, 0.0) if ratio else low, high, error)
 
-    def _check_same(self, other: SurvivalEstimate) -> None:
-        if other.grid != self.grid:
-            raise ParameterError(
-                "two groups are compared on the same thresholds; release both with the same bounds and bins"
-            )
-
     # error
 
     def errors(self, truth: SurvivalEstimate) -> dict[str, float]:
@@ -491,11 +475,7 @@ class SurvivalEstimate(Estimate):
     def results(self) -> dict[str, Any]:
         """Survival with its intervals, for other programs."""
         low, high = self.intervals()
-        return {
-            "survival": [None if math.isnan(each) else each for each in self.probabilities.tolist()],
-            "low": low.tolist(),
-            "high": high.tolist(),
-        }
+        return {"survival": finite(tuple(self.probabilities.tolist())), "low": low.tolist(), "high": high.tolist()}
 
 
 def check_curves_price(
@@ -505,17 +485,14 @@ def check_curves_price(
     classes: int,
     entries: Strategy | None = None,
 ) -> None:
-    """Refuse a stated price below that of the curves of so many classes, and of the entries beside them."""
+    """Refuse a stated price below that of the curves of all classes, and of the entries beside them."""
     check_price(source, [(strategy, adjacency)])
     reported = strategy is None or isinstance(strategy, ReportedTree)  # reports cost what was checked above
     if strategy is not None and not reported and source is not None and source.price is not None:
         least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
         if entries is not None:
             least = total_loss([least, loss_of(entries, adjacency, source.max_rows_per_person)])
-        if not at_least(source.price, least):
-            raise DataError(
-                f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-            )
+        check_least(source, least)
 
 
 # --- How survival is planned: simulated on times that may be censored
@@ -532,12 +509,12 @@ class SurvivalPrediction(Prediction):
     shown = ("rmse", "ks")
 
     @classmethod
-    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+    def imagined(cls, statistic: Any, records: int, assumed: Mapping[str, float]) -> Shape:
         """Times of which some are censored."""
         from ogive.records.imagined import TimesShape  # slow to import
 
-        super().imagined(records, assumed)  # which refuses what is about classes
-        return TimesShape(records)
+        super().imagined(statistic, records, assumed)  # which refuses what is about classes
+        return TimesShape(records, late=statistic.entry is not None)
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
         """Standard deviation of the noise of the cumulative counts of one class, as a root mean square."""
@@ -575,8 +552,3 @@ def check_times(grid: Grid) -> None:
         raise ParameterError("`bounds` must be numbers: a time to an event is a duration, not a date")
     if grid.low < 0:
         raise ParameterError(f"`bounds` must be at least 0, got {grid.low:g}")
-
-
-def _check_share(p: float) -> None:
-    if not 0 < p < 1:
-        raise ParameterError(f"`p` must be above 0 and below 1, got {p}")

@@ -1,29 +1,15 @@
 """The counting process behind survival estimates: numbers at risk, events, and how errors of both reach a function.
 
-Times are on a public grid of m thresholds. Bin j holds the times above threshold j - 1 and at most threshold j. Let d_j
-be the number of events in bin j, and Y_j the number at risk: of all records whose time is above threshold j - 1. A
-censored record of a bin counts as at risk throughout the bin, so that on a grid of whole days or months this is the
-estimator of Kaplan and Meier with events before censorings at equal times. Where records enter late, Y_j is the number
-of entries up to threshold j - 1, less that of times up to there. With h_j = d_j / Y_j,
+Bin j holds the times above threshold j - 1 and at most threshold j; d_j is its number of events, and Y_j the number at
+risk, of all records whose time is above threshold j - 1. So a censored record of a bin counts as at risk throughout it.
+Where records enter late, Y_j is the number of entries up to threshold j - 1, less that of times. With h_j = d_j / Y_j,
 
     S_k = prod of (1 - h_j)      H_k = sum of h_j      F_k = sum of S_{j-1} d_j' / Y_j   of the events d' of one cause
 
-over the bins j up to k. Each function moves, to first order, by
-
-    J_d (change of d) + J_Y (change of Y)
-
-with lower triangular matrices J. Noise changes the cumulative counts of the classes (censored and each cause), of
-which d and Y are differences, so its covariance follows from that of the strategy, exactly. Sampling changes d_j, with
-variance h_j (1 - h_j) Y_j, independently (the martingale of the process): for S that is Greenwood's formula, for F
-Aalen's.
-
-Intervals of a probability are those of Wilson's kind, with the noise beside the sampling error: of all s with
-
-    (estimate - s)^2 <= z^2 (s (1 - s) / n + v),
-
-where v is the variance of the noise and n the number of records of which a binomial share would have the same sampling
-error. Simultaneous ones take for z the quantile of the largest standardized error, simulated from public random
-numbers with events as skew as binomial counts. With noise both are a little wider, as variances are estimates.
+over the bins j up to k. Each function moves, to first order, by J_d (change of d) + J_Y (change of Y) with lower
+triangular matrices J. Noise changes the cumulative counts of the classes, of which d and Y are differences, so that its
+covariance is known exactly. Sampling changes d_j, with variance h_j (1 - h_j) Y_j, independently. Intervals and bands
+are those of `docs/proofs/survival.md`.
 
 Source:
     Kaplan and Meier 1958; Greenwood 1926; Aalen and Johansen 1978; Cutler and Ederer 1958 for the effective number.
@@ -32,7 +18,7 @@ Source:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -40,18 +26,13 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ogive.core.arrays import Float32, Float64, Int64
+from ogive.core.arrays import Bool, Float32, Float64, Int64
 from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import check_level, simulations_needed
-from ogive.statistics.functionals import noise_roots
+from ogive.statistics.functionals import CLEAR, FEWEST, SIMULATIONS, noise_roots, wilson_ends
 from ogive.strategies import Strategy
 
-SIMULATIONS = 4000
 _SEED = 0x6F67697665
-_CLEAR = 4.0
-"""Standard deviations of noise by which a number at risk must exceed 0 for the functions to be estimated beyond."""
-_FEWEST = 3.0
-"""Fewest records at risk of which a function is estimable."""
 _MARGIN, _WIDER = 1.05, 1.02
 """By how much bands, and noisy intervals, are wider than the normal law asks: variances are estimates."""
 
@@ -94,11 +75,6 @@ class Process:
     entries: Float64 | None = None
     entry_strategy: Strategy | None = None
 
-    @property
-    def causes(self) -> int:
-        """How many causes there are."""
-        return len(self.cumulative) - 1
-
     @cached_property
     def records(self) -> float:
         """All records."""
@@ -107,16 +83,14 @@ class Process:
     @cached_property
     def events(self) -> Float64:
         """Events of each cause in each bin, shape (causes, m)."""
-        result: Float64 = np.diff(self.cumulative[1:, :-1], prepend=0.0)
-        return result
+        return np.diff(self.cumulative[1:, :-1], prepend=0.0)
 
     @cached_property
     def at_risk(self) -> Float64:
         """Records whose time is above the threshold before, shape (m,)."""
         left = self.cumulative[:, :-1].sum(axis=0)
         entered = self.records if self.entries is None else self.entries[self.entry_places[:-1]]
-        result: Float64 = entered - np.concatenate(([0.0], left[:-1]))
-        return result
+        return np.asarray(entered - np.concatenate(([0.0], left[:-1])))
 
     @cached_property
     def entry_places(self) -> Int64:
@@ -125,36 +99,21 @@ class Process:
         The first bin counts its own entries where its start is no threshold of the entries.
         """
         size = self.cumulative.shape[1]
-        entries = size if self.entries is None else len(self.entries)
-        result: Int64 = np.maximum(np.arange(size) + entries - size - 1, 0)
-        return result
+        shift = (size if self.entries is None else len(self.entries)) - size - 1
+        return np.asarray(np.maximum(np.arange(size) + shift, 0))
+
+    @cached_property
+    def censored(self) -> Bool:
+        """Whether records left in a bin without an event, which noise of three standard deviations would not show."""
+        noise = 0.0
+        if self.strategy is not None:
+            noise = np.sqrt(np.square(np.diff(self._roots[0][:-1], axis=0, prepend=0.0)).sum(axis=1))
+        return np.asarray(np.diff(self.cumulative[0, :-1], prepend=0.0) > np.maximum(3.0 * noise, 0.5))
 
     @cached_property
     def remaining(self) -> Float64:
         """Records at risk less the events of the bin, shape (m,)."""
-        result: Float64 = self.at_risk - self.events.sum(axis=0)
-        return result
-
-    @cached_property
-    def _noise(self) -> tuple[Float64, Float64]:
-        """Standard deviations of the noise of the numbers at risk, and of those less the events, shape (m,) each."""
-        size = len(self.at_risk)
-        if self.strategy is None:
-            return np.zeros(size), np.zeros(size)
-        roots = noise_roots(cast(Hashable, self.strategy))
-        ends = np.vstack([np.zeros(roots.shape[1]), roots[:size]])
-        if self.total is None and self.entries is None:
-            ends = roots[-1] - ends
-        squares = np.square(ends).sum(axis=1)
-        before, after, entered = squares[:-1], squares[1:], np.zeros(size)
-        if self.entry_strategy is not None:
-            entered = np.square(noise_roots(cast(Hashable, self.entry_strategy))[self.entry_places[:-1]]).sum(axis=1)
-        return np.sqrt(before * len(self.cumulative) + entered), np.sqrt(before + after * self.causes + entered)
-
-    @property
-    def risk_noise(self) -> Float64:
-        """Standard deviation of the noise of the numbers at risk, shape (m,)."""
-        return self._noise[0]
+        return np.asarray(self.at_risk - self.events.sum(axis=0))
 
     @property
     def strategies(self) -> list[Strategy]:
@@ -162,13 +121,38 @@ class Process:
         every = [*[self.strategy] * len(self.cumulative), self.entry_strategy]
         return [each for each in every if each is not None]
 
+    @property
+    def _roots(self) -> list[Float64]:
+        return [noise_roots(cast(Hashable, each)) for each in self.strategies]
+
+    @cached_property
+    def _noise(self) -> tuple[Float64, Float64]:
+        """Standard deviations of the noise of the numbers at risk, and of those less the events, shape (m,) each."""
+        size = len(self.at_risk)
+        if self.strategy is None:
+            return np.zeros(size), np.zeros(size)
+        roots, *_, last = self._roots
+        ends = np.vstack([np.zeros(roots.shape[1]), roots[:size]])
+        if self.total is None and self.entries is None:
+            ends = roots[-1] - ends
+        squares = np.square(ends).sum(axis=1)
+        before, after, entered = squares[:-1], squares[1:], np.zeros(size)
+        if self.entry_strategy is not None:
+            entered = np.square(last[self.entry_places[:-1]]).sum(axis=1)
+        classes = len(self.cumulative)
+        return np.sqrt(before * classes + entered), np.sqrt(before + after * (classes - 1) + entered)
+
+    @property
+    def risk_noise(self) -> Float64:
+        """Standard deviation of the noise of the numbers at risk, shape (m,)."""
+        return self._noise[0]
+
     @cached_property
     def estimable(self) -> int:
         """How many thresholds the functions are estimable at: until noise may hide that anybody is at risk."""
-        if self.strategy is None:
-            enough = self.at_risk > 0
-        else:
-            of_risk, of_remaining = (np.maximum(_CLEAR * noise, _FEWEST) for noise in self._noise)
+        enough = self.at_risk > 0
+        if self.strategy is not None:
+            of_risk, of_remaining = (np.maximum(CLEAR * noise, FEWEST) for noise in self._noise)
             enough = (self.at_risk >= of_risk) & (self.remaining >= of_remaining)
         return int(np.logical_and.accumulate(enough).sum())
 
@@ -177,19 +161,21 @@ class Process:
     @cached_property
     def hazard(self) -> Float64:
         """Share of those at risk that have an event, of each bin, shape (estimable,)."""
-        at = slice(0, self.estimable)
-        result: Float64 = self.events[:, at].sum(axis=0) / self.at_risk[at]
-        return result
+        return np.asarray(self.events[:, : self.estimable].sum(axis=0) / self.at_risk[: self.estimable])
 
     @cached_property
     def survival(self) -> Float64:
         """S at the thresholds, shape (estimable,)."""
         return np.asarray(np.cumprod(1.0 - self.hazard), dtype=np.float64)
 
+    def _terms(self, cause: int) -> tuple[Float64, Float64]:
+        """S before each bin, and what the bin adds to F of one cause."""
+        before = np.concatenate(([1.0], self.survival[:-1]))[: self.estimable]
+        return before, before * self.events[cause, : self.estimable] / self.at_risk[: self.estimable]
+
     def incidence(self, cause: int) -> Float64:
         """F of one cause at the thresholds, shape (estimable,)."""
-        before = np.concatenate(([1.0], self.survival[:-1]))[: self.estimable]
-        return np.cumsum(before * self.events[cause, : self.estimable] / self.at_risk[: self.estimable])
+        return np.cumsum(self._terms(cause)[1])
 
     # what changes of the counts do
 
@@ -199,30 +185,30 @@ class Process:
         at, remaining = self.at_risk[: self.estimable], np.maximum(self.remaining[: self.estimable], 1e-9)
         return -1.0 / remaining, 1.0 / remaining - 1.0 / at
 
+    @property
+    def _lower(self) -> Float64:
+        return np.tril(np.ones((self.estimable, self.estimable)))
+
     def of_survival(self) -> Change:
         """How S changes."""
         by_event, by_risk = self._steps
-        lower = np.tril(np.ones((self.estimable, self.estimable))) * self.survival[:, None]
-        return Change(self, [lower * by_event] * self.causes, lower * by_risk)
+        lower = self._lower * self.survival[:, None]
+        return Change(self, [lower * by_event] * len(self.events), lower * by_risk)
 
     def of_hazard(self) -> Change:
         """How H changes."""
-        at = self.at_risk[: self.estimable]
-        lower = np.tril(np.ones((self.estimable, self.estimable)))
-        return Change(self, [lower / at] * self.causes, lower * (-self.hazard / at))
+        at, lower = self.at_risk[: self.estimable], self._lower
+        return Change(self, [lower / at] * len(self.events), lower * (-self.hazard / at))
 
     def of_incidence(self, cause: int) -> Change:
         """How F of one cause changes: by its own terms, and by S before each of them."""
-        size = self.estimable
-        at, before = self.at_risk[:size], np.concatenate(([1.0], self.survival[:-1]))[:size]
-        terms = before * self.events[cause, :size] / at
+        at, (before, terms), lower = self.at_risk[: self.estimable], self._terms(cause), self._lower
         # log S before bin j changes by the steps of earlier bins; the sum of terms after bin i and up to k
         total = np.cumsum(terms)
         later = np.tril(total[:, None] - total[None, :], -1)
         by_event, by_risk = self._steps
-        lower = np.tril(np.ones((size, size)))
         own = lower * (before / at)
-        events = [later * by_event + (own if each == cause else 0.0) for each in range(self.causes)]
+        events = [later * by_event + (own if each == cause else 0.0) for each in range(len(self.events))]
         return Change(self, events, later * by_risk - lower * (terms / at))
 
 
@@ -237,62 +223,57 @@ class Change:
     """
 
     process: Process
-    by_events: list[Float64]
+    by_events: Sequence[Float64]
     by_risk: Float64
 
     def along(self, weights: Float64) -> Change:
         """How a weighted sum of the function's values changes."""
-        return Change(
-            self.process, [weights[None, :] @ each for each in self.by_events], weights[None, :] @ self.by_risk
-        )
+        return Change(self.process, [weights[None] @ each for each in self.by_events], weights[None] @ self.by_risk)
 
     def _by_counts(self) -> list[Float64]:
         """By the cumulative counts of the censored, each cause and the entries, shape (rows, their thresholds) each."""
-        size, estimable = len(self.process.at_risk) + 1, self.by_risk.shape[1]
-        entries = self.process.entries
+        process, estimable = self.process, self.by_risk.shape[1]
+        entries, before = process.entries, max(estimable - 1, 0)
         # Y_j = all, or all that entered, - those at or below threshold j - 1, for every class alike
-        shared = np.zeros((len(self.by_risk), size))
-        shared[:, : max(estimable - 1, 0)] -= self.by_risk[:, 1:]
-        if self.process.total is None and entries is None:
+        shared = np.zeros((len(self.by_risk), len(process.at_risk) + 1))
+        shared[:, :before] -= self.by_risk[:, 1:]
+        if process.total is None and entries is None:
             shared[:, -1] += self.by_risk.sum(axis=1)
         results = [shared]
         for each in self.by_events:
             own = shared.copy()
             own[:, :estimable] += each
-            own[:, : max(estimable - 1, 0)] -= each[:, 1:]
+            own[:, :before] -= each[:, 1:]
             results.append(own)
         if entries is not None:
             entered = np.zeros((len(entries), len(self.by_risk)))
-            np.add.at(entered, self.process.entry_places[:estimable], self.by_risk.T)
+            np.add.at(entered, process.entry_places[:estimable], self.by_risk.T)
             results.append(entered.T)
         return results
 
     @cached_property
     def noise(self) -> Float64:
         """Variance of the noise, shape (rows,)."""
-        process = self.process
-        if process.strategy is None:
+        if self.process.strategy is None:
             return np.zeros(len(self.by_risk))
-        roots = [noise_roots(cast(Hashable, each)) for each in process.strategies]
-        changes = zip(self._by_counts(), roots, strict=True)
-        result: Float64 = np.sum([np.square(each @ root).sum(axis=1) for each, root in changes], axis=0)
-        return result
+        changes = zip(self._by_counts(), self.process._roots, strict=True)
+        return np.asarray(np.sum([np.square(each @ root).sum(axis=1) for each, root in changes], axis=0))
 
     @cached_property
     def _multinomial(self) -> tuple[Float64, Float64]:
         """Events of each cause and records at risk, at least 0, shape (causes, estimable) and (estimable,)."""
-        process = self.process
-        estimable = process.estimable
+        process, estimable = self.process, self.process.estimable
         return np.maximum(process.events[:, :estimable], 0.0), np.maximum(process.at_risk[:estimable], 1e-9)
 
     @cached_property
     def sampling(self) -> Float64:
         """Variance of the sampling error, shape (rows,)."""
         events, at = self._multinomial
-        mean = np.sum([change * count for change, count in zip(self.by_events, events, strict=True)], axis=0)
-        squares = np.sum([change**2 * count for change, count in zip(self.by_events, events, strict=True)], axis=0)
-        result: Float64 = self.process.rows_of_one * np.maximum((squares - mean**2 / at).sum(axis=1), 0.0)
-        return result
+        mean, squares = (
+            np.sum([change**power * count for change, count in zip(self.by_events, events, strict=True)], axis=0)
+            for power in (1, 2)
+        )
+        return np.asarray(self.process.rows_of_one * np.maximum((squares - mean**2 / at).sum(axis=1), 0.0))
 
     @cached_property
     def deviations(self) -> Float64:
@@ -324,31 +305,25 @@ class Change:
         known = self.deviations > 0
         if not known.any():
             return np.zeros(simulations)
-        result: Float64 = _MARGIN * np.abs(errors[:, known] / self.deviations[known]).max(axis=1)
-        return result
+        return np.asarray(_MARGIN * np.abs(errors[:, known] / self.deviations[known]).max(axis=1))
 
 
 def probability_ends(values: Float64, change: Change, z: float) -> Ends:
     """Ends for probabilities at the estimable thresholds, of Wilson's kind, between 0 and 1."""
-    process = change.process
-    noise = change.noise
+    process, noise = change.process, change.noise
+    at = process.at_risk[: process.estimable]
     if process.strategy is not None:
         z *= _WIDER
-        ratio = process.risk_noise[: process.estimable] / process.at_risk[: process.estimable]
+        ratio = process.risk_noise[: process.estimable] / at
         ratio = ratio if process.entries is None else np.maximum.accumulate(ratio)
         noise = noise * (1.0 + 8.0 * ratio**2)  # the variance of 1 / Y to second order
     inside = np.clip(values, 1e-12, 1 - 1e-12)
     most = np.full_like(values, max(process.records, 1.0) / process.rows_of_one)
-    at = process.at_risk[: process.estimable]
     at = at if process.entries is None else np.minimum.accumulate(at)  # more may be at risk later than at first
     fewest = np.minimum(np.maximum(at / process.rows_of_one, 1.0), most)
     with np.errstate(divide="ignore"):
         like = inside * (1 - inside) / change.sampling
-    number = np.clip(like, fewest, most)
-    q = z * z / number
-    middle, square = 2 * values + q, values**2 - z * z * noise
-    root = np.sqrt(np.maximum(middle**2 - 4 * (1 + q) * square, 0.0))
-    return Ends(np.clip((middle - root) / (2 * (1 + q)), 0.0, 1.0), np.clip((middle + root) / (2 * (1 + q)), 0.0, 1.0))
+    return Ends(*wilson_ends(values, z * z / np.clip(like, fewest, most), z * z * noise))
 
 
 def whole(ends: Ends, size: int, *, falling: bool, together: bool) -> Ends:
@@ -356,48 +331,29 @@ def whole(ends: Ends, size: int, *, falling: bool, together: bool) -> Ends:
     estimable = len(ends.low)
     low, high = np.zeros(size), np.ones(size)
     low[:estimable], high[:estimable] = ends
-    if estimable and falling:
-        high[estimable:] = high[estimable - 1]
-    elif estimable:
-        low[estimable:] = low[estimable - 1]
+    one, other = (np.minimum, np.maximum) if falling else (np.maximum, np.minimum)
+    forward, backward = (high, low) if falling else (low, high)
+    if estimable:
+        forward[estimable:] = forward[estimable - 1]
     if together:  # all ends hold at once, so that each limits its neighbors
-        forward, backward = (high, low) if falling else (low, high)
-        upward = np.maximum.accumulate if not falling else np.minimum.accumulate
-        forward[:] = upward(forward)
-        backward[:] = (np.maximum if falling else np.minimum).accumulate(backward[::-1])[::-1]
+        forward[:] = one.accumulate(forward)
+        backward[:] = other.accumulate(backward[::-1])[::-1]
     return Ends(low, np.maximum(low, high))
-
-
-def unsettled(values: Float64, size: int) -> Float64:
-    """Values at all thresholds, NaN where nothing is estimable."""
-    result = np.full(size, np.nan)
-    result[: len(values)] = values
-    return result
-
-
-def normal_quantile(confidence_level: float) -> float:
-    """Quantile of the standard normal distribution for a two-sided interval."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf((1 + confidence_level) / 2)
 
 
 def weighted_log_rank(one: Process, other: Process, weights: str) -> tuple[float, float, float]:
     """Observed less expected events of the first group, its variance without a difference, and that of its noise."""
     size = min(one.estimable, other.estimable)
-    d1, d2 = (each.events.sum(axis=0)[:size] for each in (one, other))
-    y1, y2 = (each.at_risk[:size] for each in (one, other))
+    (d1, y1), (d2, y2) = ((each.events.sum(axis=0)[:size], each.at_risk[:size]) for each in (one, other))
     at, events = y1 + y2, d1 + d2
     w = {"log-rank": np.ones(size), "gehan": at, "tarone-ware": np.sqrt(np.maximum(at, 0.0))}[weights]
     statistic = float(np.sum(w * (d1 - y1 * events / at)))
     spread = np.maximum(events, 0.0) * y1 * y2 / at**2 * np.clip((at - events) / np.maximum(at - 1, 1.0), 0.0, 1.0)
-    variance = float(np.sum(w**2 * spread))
     noise = 0.0
-    changes = (
+    for process, by_event, by_risk in (
         (one, w * (1 - y1 / at), -w * y2 * events / at**2),
         (other, -w * y1 / at, w * y1 * events / at**2),
-    )
-    for process, by_event, by_risk in changes:
-        change = Change(process, [by_event[None, :]] * process.causes, by_risk[None, :])
+    ):
+        change = Change(process, [by_event[None]] * len(process.events), by_risk[None])
         noise += float(change.noise[0])
-    return statistic, variance, noise
+    return statistic, float(np.sum(w**2 * spread)), noise

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ogive.columns import Binning, Domain, LabelValue, Listed, Missing
-from ogive.columns.grids import Bound, Grid, GridName
+from ogive.columns.grids import FAR, Bound, Grid, GridName
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import added, among, one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
@@ -135,35 +135,24 @@ class Survival:
         if self.method == "reports" or (self.method == "auto" and owners_answer(terms)):
             reported, counts, answer = yield from _ask_owners(classes, terms)
             return self._estimate(counts, reported, answer, terms)
-        size = classes.values.grid.bins
+        size, granted, late = classes.values.grid.bins, grants(terms.privacy)[0], None
         terms.check_cells(len(classes.groups) * size)
-        binning = None if self.entry is None else Binning(self.entry, entry_grid(self.axis))
-        granted = None if binning is None else grants(terms.privacy)[0]
+        share = terms.privacy if self.entry is None else part_of(granted, 1 - ENTRY_SHARE)
 
-        def refusal(query: Query) -> str | None:
-            if granted is not None and type(query.price(terms.unit)) is not type(granted):
+        def refusal(asked: Callable[[Strategy], Query], candidate: Strategy) -> str | None:
+            query = asked(candidate)
+            if self.entry is not None and type(query.price(terms.unit)) is not type(granted):
                 return "the times and the entries must cost one type of loss"
             return terms.refusal(query)
 
+        method, refused = self.method, partial(refusal, partial(ClassCurvesQuery, classes))
         strategy = choose_for_classes(
-            size,
-            terms.privacy if granted is None else part_of(granted, 1 - ENTRY_SHARE),
-            terms.unit,
-            public_labels=False,
-            budget="joint",
-            method=self.method,
-            refusal=lambda candidate: refusal(ClassCurvesQuery(classes, candidate)),
+            size, share, terms.unit, public_labels=False, budget="joint", method=method, refusal=refused
         )
-        late = None
-        if binning is not None and granted is not None:
-            chosen = choose(
-                binning.grid.bins,
-                part_of(granted, ENTRY_SHARE),
-                terms.adjacency,
-                self.method,
-                lambda candidate: refusal(CurveQuery(binning, candidate)),
-                rows=terms.unit.max_rows_per_person,
-            )
+        if self.entry is not None:
+            binning, rows = Binning(self.entry, entry_grid(self.axis)), terms.unit.max_rows_per_person
+            share, refused = part_of(granted, ENTRY_SHARE), partial(refusal, partial(CurveQuery, binning))
+            chosen = choose(binning.grid.bins, share, terms.adjacency, method, refused, rows=rows)
             late = CurveQuery(binning, chosen)
             terms.preflight(late)
         answer = yield ClassCurvesQuery(classes, strategy)
@@ -171,20 +160,18 @@ class Survival:
         if late is None:
             return estimate
         entered = yield late
-        measured = entered.noise_of(late.strategy)
-        return dataclasses.replace(
-            estimate, entries=self._curve(entered.values, measured, entered, terms, late.binning)
-        )
+        entries = self._curve(entered.values, entered.noise_of(late.strategy), entered, terms, late.binning)
+        return dataclasses.replace(estimate, entries=entries)
 
     def _estimate(self, counts: Any, measured: Strategy, answer: Answer, terms: Terms) -> SurvivalEstimate:
-        classes = self.classes
+        curves = tuple(self._curve(values, measured, answer, terms, self.classes.values) for values in counts)
         return SurvivalEstimate(
             time=self.time,
             event=self.event,
             grid=self.axis,
-            causes=classes.groups[1:],
+            causes=self.classes.groups[1:],
             censored=self.censored,
-            curves=tuple(self._curve(values, measured, answer, terms, classes.values) for values in counts),
+            curves=curves,
             total=answer.total,
             confidence_level=self.confidence_level,
         )
@@ -211,9 +198,6 @@ class Survival:
 # and the noise of different classes is independent. Whoever is asked for the class alone, on the levels above, adds
 # nothing.
 
-_FAR = 1e6
-"""Lengths of the follow-up that no time exceeds."""
-
 
 def _ask_owners(
     classes: GroupBinning, terms: Terms
@@ -238,13 +222,12 @@ def _ask_owners(
     first = oracle.levels - own.levels
     strategy = ReportedTree(own, whole.reports[first:], whole.laws[first:])
     # nodes that hold a bin of their class, lowest level first
-    levels = np.split(values, np.cumsum([level.nodes for level in whole.levels])[:-1])
-    tables = [each.reshape(len(classes.groups), -1) for each in levels[: own.levels]]
-    counts = [
-        np.concatenate([table[place, : level.nodes] for table, level in zip(tables, strategy.levels, strict=True)])
-        for place in range(len(classes.groups))
+    levels = np.split(values, np.cumsum([level.nodes for level in whole.levels])[:-1])[: own.levels]
+    held = [
+        each.reshape(len(classes.groups), -1)[:, : level.nodes]
+        for each, level in zip(levels, strategy.levels, strict=True)
     ]
-    return strategy, counts, answer
+    return strategy, list(np.concatenate(held, axis=1)), answer
 
 
 def _oracles(classes: int, size: int, epsilon: Fraction) -> tuple[TreeOracle, TreeOracle]:
@@ -258,7 +241,7 @@ def _padded(times: Binning, size: int) -> Binning:
     """As many bins as the hierarchy has places for; those past the last one are beyond all times."""
     grid = times.grid
     last = grid.thresholds[-1]
-    far = last + _FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
+    far = last + FAR * (last - grid.low) * np.arange(1.0, size - grid.bins + 2)
     missing = float(far[0]) if times.missing == "high" else times.missing
     places = Grid.explicit((*grid.thresholds[:-1].tolist(), *far.tolist()), low=grid.low)
     return Binning(times.column, places, missing, times.outside)

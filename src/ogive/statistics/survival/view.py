@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -25,16 +25,6 @@ ROWS = 8
 """Times in the table, about."""
 USELESS = 0.5
 """A band that is wider than this on average says little."""
-
-
-class TimeRow(NamedTuple):
-    """Estimates at one time."""
-
-    time: float
-    at_risk: float
-    survival: float
-    low: float
-    high: float
 
 
 class SurvivalEstimateView(View):
@@ -63,16 +53,15 @@ class SurvivalEstimateView(View):
     # text
 
     @cached_property
-    def times(self) -> list[TimeRow]:
-        """The rows of the table."""
-        estimate = self.estimate
+    def times(self) -> list[tuple[float, ...]]:
+        """Times of the table, each with the number at risk, survival and both ends of its interval."""
+        estimate, grid = self.estimate, self.estimate.grid
         if not estimate.defined:
             return []
-        grid, ends = estimate.grid, estimate.intervals()
         places = np.searchsorted(grid.thresholds, ticks(grid, grid.low, grid.high, ROWS), side="right") - 1
-        known, times = np.unique(places[places >= 0]), grid.thresholds
-        columns = (times, np.asarray(estimate.at_risk(times)), estimate.probabilities, ends.low, ends.high)
-        return [TimeRow(*(float(column[place]) for column in columns)) for place in known]
+        known = np.unique(places[places >= 0])
+        columns = (estimate.timeline, estimate.at_risk(estimate.timeline), estimate.probabilities)
+        return list(zip(*(column[known].tolist() for column in (*columns, *estimate.intervals())), strict=True))
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -88,11 +77,10 @@ class SurvivalEstimateView(View):
 
     @property
     def _deaths(self) -> list[tuple[str, str]]:
-        estimate = self.estimate
-        totals = [max(0.0, float(each.cumulative[-2])) for each in estimate.curves[1:]]
+        about, several = "about " if self.estimate.private else "", len(self.estimate.causes) > 1
         return [
-            ("events" if len(totals) == 1 else f"events {cause}", f"{'about ' if estimate.private else ''}{total:,.0f}")
-            for cause, total in zip(estimate.causes, totals, strict=True)
+            (f"events {cause}" if several else "events", f"{about}{max(0.0, float(each.cumulative[-2])):,.0f}")
+            for cause, each in zip(self.estimate.causes, self.estimate.curves[1:], strict=True)
         ]
 
     @property
@@ -119,12 +107,12 @@ class SurvivalEstimateView(View):
     def rows(self) -> list[tuple[str, ...]]:
         return [
             (
-                plain_number(row.time),
-                f"{row.at_risk:,.0f}",
-                "-" if math.isnan(row.survival) else percent(row.survival),
-                f"{percent(row.low)} to {percent(row.high)}",
+                plain_number(time),
+                f"{at_risk:,.0f}",
+                "-" if math.isnan(survival) else percent(survival),
+                f"{percent(low)} to {percent(high)}",
             )
-            for row in self.times
+            for time, at_risk, survival, low, high in self.times
         ]
 
     @property
@@ -132,17 +120,13 @@ class SurvivalEstimateView(View):
         estimate = self.estimate
         if not estimate.defined:
             return []
-        notes = [
-            "intervals are for the population, one time at a time: sampling error"
-            + (" and noise" if estimate.private else "")
-        ]
+        noise = " and noise" if estimate.private else ""
+        notes = [f"intervals are for the population, one time at a time: sampling error{noise}"]
         if estimate.entries is not None:
             notes.append(f"a record is at risk from its {estimate.entries.column} on")
         if estimate.estimable < estimate.grid.bins:
-            notes.append(
-                f"no estimates after {plain_number(estimate.last_time)}, where "
-                + ("noise may hide that anybody is at risk" if estimate.private else "nobody is at risk")
-            )
+            why = "noise may hide that anybody is at risk" if estimate.private else "nobody is at risk"
+            notes.append(f"no estimates after {plain_number(estimate.last_time)}, where {why}")
         return notes
 
     @property
@@ -151,14 +135,9 @@ class SurvivalEstimateView(View):
         if not estimate.defined:
             return [("records", "0"), ("median", "-"), ("survival at the end", "-")]
         _, value, low, high, *_ = estimate.number(estimate.last_time)
-        return [
-            ("records", self._counted),
-            ("median", self._median),
-            (
-                f"survival at {plain_number(estimate.last_time)}",
-                f"{percent(value)} ({percent(low)} to {percent(high)})",
-            ),
-        ]
+        at_end = f"survival at {plain_number(estimate.last_time)}"
+        ends = f"{percent(value)} ({percent(low)} to {percent(high)})"
+        return [("records", self._counted), ("median", self._median), (at_end, ends)]
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """A quantile of the time to the event."""
@@ -169,21 +148,21 @@ class SurvivalEstimateView(View):
     @property
     def columns(self) -> dict[str, Any]:
         estimate, ends, band = self.estimate, self.estimate.intervals(), self.estimate.band()
-        timeline = estimate.timeline
-        return {
-            "time": timeline.tolist(),
-            "at_risk": np.asarray(estimate.at_risk(timeline)).tolist(),
-            "survival": estimate.probabilities.tolist(),
-            "survival_low": ends.low.tolist(),
-            "survival_high": ends.high.tolist(),
-            "band_low": band.low.tolist(),
-            "band_high": band.high.tolist(),
+        values = {
+            "time": estimate.timeline,
+            "at_risk": estimate.at_risk(estimate.timeline),
+            "survival": estimate.probabilities,
+            "survival_low": ends.low,
+            "survival_high": ends.high,
+            "band_low": band.low,
+            "band_high": band.high,
         }
+        return {name: column.tolist() for name, column in values.items()}
 
     # pictures
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        """Draw survival as steps with its simultaneous band, and the numbers at risk below the axis."""
+        """Draw survival as steps with its band, marks where records were censored, and the numbers at risk below."""
         estimate = self.estimate
         if not estimate.defined:
             raise ParameterError("noise leaves no survival function to draw")
@@ -191,18 +170,19 @@ class SurvivalEstimateView(View):
         look = styled(style, color=BLUE, linewidth=1.8, label="released" if estimate.private else "exact")
         estimable, grid = estimate.estimable, estimate.grid
         times = np.concatenate(([grid.low], grid.thresholds[:estimable]))
-        band = estimate.band()
-        low, high = (np.concatenate(([1.0], end[:estimable])) for end in band)
+        ends = (*estimate.band(), estimate.probabilities)
+        low, high, values = (np.concatenate(([1.0], end[:estimable])) for end in ends)
         axes.fill_between(times, low, high, step="post", color=look["color"], alpha=0.18, linewidth=0)
-        axes.step(times, np.concatenate(([1.0], estimate.probabilities[:estimable])), where="post", **look)
+        axes.step(times, values, where="post", **look)
+        marked = estimate.censoring_times
+        axes.plot(marked, estimate(marked), "|", color=look["color"], markersize=7, label="_censored")
         if self.truth is not None:
-            exact = self.truth.probabilities
-            axes.step(grid.thresholds, exact, where="post", color=ORANGE, linewidth=1, label="exact")
+            axes.step(grid.thresholds, self.truth.probabilities, where="post", color=ORANGE, linewidth=1, label="exact")
         axes.set_ylim(-0.02, 1.02)
         axes.set_xlim(grid.low, grid.high)
         axes.set_ylabel("Survival")
-        places = [row.time for row in self.times]
-        axes.set_xticks(places, [f"{plain_number(row.time)}\n{row.at_risk:,.0f}" for row in self.times])
+        labels = {time: f"{plain_number(time)}\n{at_risk:,.0f}" for time, at_risk, *_ in self.times}
+        axes.set_xticks(list(labels), list(labels.values()))
         axes.set_xlabel(f"{estimate.time}; below: number at risk", color=GRAY)
         return self.finish(axes, grid="y")
 
@@ -240,14 +220,11 @@ class SurvivalEstimateView(View):
         if not estimate.defined:
             return "The noise leaves no records at risk, so that survival cannot be estimated."
         _, value, low, high, *_ = estimate.number(estimate.last_time)
-        half = (
-            f"Half of the records have had the event by {plain_number(estimate.median)}. "
-            if math.isfinite(estimate.median)
-            else ""
-        )
+        median = f"Half of the records have had the event by {plain_number(estimate.median)}. "
         return (
-            f"{half}{words.percent(value, 1)} have no event up to {plain_number(estimate.last_time)} "
-            f"({level(estimate)} interval {words.percent(low, 1)} to {words.percent(high, 1)})."
+            f"{median if math.isfinite(estimate.median) else ''}{words.percent(value, 1)} have no event up to "
+            f"{plain_number(estimate.last_time)} ({level(estimate)} interval {words.percent(low, 1)} to "
+            f"{words.percent(high, 1)})."
         )
 
     @property
@@ -255,12 +232,8 @@ class SurvivalEstimateView(View):
         estimate = self.estimate
         if not estimate.defined:
             return ("Nothing can be said.",)
-        band = estimate.band()
-        reach = float(
-            np.max(
-                np.maximum(band.high - estimate.probabilities, estimate.probabilities - band.low)[: estimate.estimable]
-            )
-        )
+        band, values, known = estimate.band(), estimate.probabilities, slice(estimate.estimable)
+        reach = float(np.maximum(band.high - values, values - band.low)[known].max())
         return (
             say(
                 strong(f"± {words.points(reach)}"),
@@ -274,20 +247,18 @@ class SurvivalEstimateView(View):
 
     @property
     def released(self) -> Sequence[Html | str]:
-        estimate = self.estimate
+        entered = "entered and " if self.estimate.entries is not None else ""
         return (
-            f"How many records {'entered and ' if estimate.entries is not None else ''}left observation, and how many "
-            f"had an event, up to each of {estimate.grid.bins:,} "
-            "public times. Survival, hazard, incidence, medians and means are computed from these at no further cost.",
+            f"How many records {entered}left observation, and how many had an event, up to each of "
+            f"{self.estimate.grid.bins:,} public times. Survival, hazard, incidence, medians and means are computed "
+            "from these at no further cost.",
         )
 
     @property
     def details(self) -> Sequence[tuple[str, str]]:
-        grid, curve = self.estimate.grid, self.estimate.curves[0]
-        return (
-            ("Smoothing", words.SMOOTHINGS.get(curve.smoothing, curve.smoothing)),
-            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {grid.span}"),
-        )
+        grid, smoothing = self.estimate.grid, self.estimate.curves[0].smoothing
+        thresholds = f"{grid.spacing}, {grid.bins:,} from {grid.span}"
+        return ("Smoothing", words.SMOOTHINGS.get(smoothing, smoothing)), ("Thresholds", thresholds)
 
     def alike(self, truth: SurvivalEstimate) -> bool:
         return truth.grid == self.estimate.grid and truth.causes == self.estimate.causes
@@ -295,9 +266,11 @@ class SurvivalEstimateView(View):
     def tables(self, exact: Any) -> Sequence[Html | None]:
         if not self.headings:
             return (None,)
-        true = [] if exact is None else [percent(float(exact.estimate(row.time))) for row in self.times]
-        rows = [(cells[0], [*cells[1:], *([true[place]] if true else [])]) for place, cells in enumerate(self.rows)]
-        return (table(self.table_title, [*self.headings, *(["True"] if true else [])], rows),)
+        rows = [(cells[0], list(cells[1:])) for cells in self.rows]
+        if exact is not None:
+            for (_, cells), (time, *_) in zip(rows, self.times, strict=True):
+                cells.append(percent(float(exact.estimate(time))))
+        return (table(self.table_title, [*self.headings, *([] if exact is None else ["True"])], rows),)
 
     @property
     def useless(self) -> str | None:
@@ -307,10 +280,8 @@ class SurvivalEstimateView(View):
         help_ = "Use a larger privacy budget, more records, or fewer thresholds."
         if not estimate.defined:
             return f"The noise leaves no records at risk. {help_}"
-        band = estimate.band()
-        if float(np.mean(band.high - band.low)) > USELESS:
-            return f"The band is wider than half of the range on average. {help_}"
-        return None
+        wide = float(np.mean(np.subtract(*estimate.band()[::-1]))) > USELESS
+        return f"The band is wider than half of the range on average. {help_}" if wide else None
 
 
 def _held(values: Any) -> Any:

@@ -56,14 +56,14 @@ class Prediction(prediction.Prediction):
             raise BudgetError(f"it would cost {self.price}, more than the privacy guarantee {terms.privacy}")
 
     @classmethod
-    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+    def imagined(cls, statistic: Any, records: int, assumed: Mapping[str, float]) -> Shape:
         """Labeled records, for the question alone: errors are those on public reference shapes."""
         for name, value in assumed.items():
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "
                 f"leave out `{name}={value:g}`, or give `like=` for other data"
             )
-        return super().imagined(records, assumed)
+        return super().imagined(statistic, records, assumed)
 
     @property
     def decided(self) -> bool:

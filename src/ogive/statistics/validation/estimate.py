@@ -233,12 +233,6 @@ class ValidationEstimate(Estimate):
         ):
             raise ParameterError("a second model is validated on the same records, in the same bins, at the same level")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ValidationEstimate) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.negatives, self.positives))
-
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
         curves = [self.negatives, *([] if self.other is None else [self.other.negatives])]

@@ -321,7 +321,7 @@ def isotonic(histograms: Float64) -> Float64:
 
 
 def binomial_at_most(count: int, trials: int, share: float) -> float:
-    """Chance that at most so many of independent trials succeed."""
+    """Chance that independent trials have at most a number of successes."""
     if count < 0:
         return 0.0
     if count >= trials or share <= 0:
@@ -346,7 +346,7 @@ def conformal_place(counts: ClassCounts, coverage: float, level: float) -> int:
         needed = simulations_needed(check_level(level), share=Fraction(1, 4), nodes=counts.nodes, usual=SIMULATIONS)
         errors = counts.errors(needed, sampling=False).reshape(needed, 2, bins)
         up, down = errors[:, 0, ::-1].cumsum(axis=1)[:, ::-1], errors[:, 1].cumsum(axis=1)
-        if not known:  # the noise may have added so many
+        if not known:  # of the counted records, noise may have added up to this number
             reach = upper_quantile(up[:, 0] + down[:, -1], tail / 2)
     trials = math.floor(counts.records - reach + 1e-6)
     best = bins
