@@ -67,6 +67,12 @@ def test_few_bins_are_shown_and_written(table, bins):
     assert few.measure("ece") == few.measure("ece", groups=bins)
     assert "ECE" in str(few)
     assert ValidationEstimate.from_json(few.to_json()) == few
+    data = json.loads(few.to_json())
+    data["positives"]["raw"][0] = -1
+    with pytest.raises(DataError, match="exact counts are at least 0"):
+        ValidationEstimate.from_dict(data)
+    with pytest.raises(DataError, match="add up to the number of records"):
+        ValidationEstimate.from_dict({**json.loads(few.to_json()), "total": 701})
 
 
 def test_decisions_are_those_of_a_count_of_records(table, exact):
@@ -188,13 +194,16 @@ def test_two_models_are_measured_within_one_price(table):
     with pytest.raises(ParameterError, match="at the same level"):
         dataclasses.replace(estimate, other=dataclasses.replace(estimate.other, confidence_level=0.5))
     data = estimate.to_dict()
+    for wrong in ({}, data["other"] | {"total": 3}, {name: data[name] for name in ("negatives", "positives")}):
+        with pytest.raises(DataError, match="second score"):
+            ValidationEstimate.from_dict(data | {"other": wrong})
     data["other"] = None
     cheap = data["provenance"]
     cheap["price"] = json.loads(json.dumps(cheap["price"]).replace(str(estimate.provenance.price.epsilon), "1/100"))
     with pytest.raises(DataError):
         ValidationEstimate.from_dict(data)
     assert "difference" in str(estimate)
-    with pytest.raises(ParameterError, match="no second model"):
+    with pytest.raises(ParameterError, match="no second score"):
         estimate.second.improvement("brier")
 
 

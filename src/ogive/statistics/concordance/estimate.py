@@ -19,14 +19,21 @@ from ogive.core.checks import among
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics.base import Estimate
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
-from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
-from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
-from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
+from ogive.statistics.functionals import (
+    Change,
+    ClassCounts,
+    ScoreEstimate,
+    Value,
+    difference_of_same,
+    second_score,
+    unknown,
+)
+from ogive.statistics.plain_json import Codec, Fields, Read, optional, stored
+from ogive.statistics.survival.estimate import GRID, check_times
 from ogive.statistics.survival.process import normal_quantile
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
@@ -77,7 +84,7 @@ _NUMBERS = Codec(lambda values: values.tolist(), lambda known, name, _: known.nu
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConcordanceEstimate(Estimate):
+class ConcordanceEstimate(ScoreEstimate):
     """How well a risk score ranks and predicts times to an event that may be censored.
 
     Estimates are of the population that the records are from. Where noise may hide what they divide by they are NaN,
@@ -97,11 +104,18 @@ class ConcordanceEstimate(Estimate):
         adjacency: Which data sets are adjacent.
         total: Number of records if public, else None.
         confidence_level: Confidence level of printed intervals.
+        other: The same of a second score of the same records; None of one score.
         provenance: Origin of the release: statistic, price and trust model; None until released.
     """
 
     schema: ClassVar[str] = "ogive.concordance/1"
     article: ClassVar[str] = "a concordance estimate"
+    own = ("score", "cumulative")
+    reported: ClassVar[Mapping[str, Any]] = {
+        "harrell": lambda each: each.harrell(),
+        "uno": lambda each: each.uno(),
+        "auc": lambda each: tuple(each.auc(float(time)) for time in each.grid.thresholds),
+    }
     error_words: ClassVar[Mapping[str, str]] = {
         "harrell": "distance of Harrell's index from the exact one",
         "uno": "distance of Uno's index from the exact one",
@@ -120,6 +134,7 @@ class ConcordanceEstimate(Estimate):
     adjacency: Adjacency = stored(_ADJACENCY)
     total: int | None
     confidence_level: float
+    other: ConcordanceEstimate | None = stored(second_score(lambda: ConcordanceEstimate), default=None)
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
@@ -132,6 +147,7 @@ class ConcordanceEstimate(Estimate):
             raise ParameterError("a concordance is not estimated from reports")
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
+        self.check_other(self.score)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ConcordanceEstimate) and self.to_dict() == other.to_dict()
@@ -141,7 +157,7 @@ class ConcordanceEstimate(Estimate):
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        check_curves_price(self.provenance, self.strategy, self.adjacency, 2 * (self.grid.bins + 1))
+        self.check_counts(lambda each: each._classes, self.adjacency)
 
     # counts and their noise
 
@@ -396,6 +412,17 @@ class ConcordanceEstimate(Estimate):
         one, two = ((measure or ConcordanceEstimate.uno)(each) for each in (self, other))
         return difference_of_same(one, two, float(same_records), (-1.0, 1.0))
 
+    def improvement(self, measure: Callable[[ConcordanceEstimate], Value] | None = None) -> Value:
+        """A measure of this score less that of the second one of the release, on the same records.
+
+        Args:
+            measure: As for `difference`.
+
+        Raises:
+            ParameterError: there is no second score.
+        """
+        return self.improved(measure or ConcordanceEstimate.uno)
+
     # for tables, plans and other programs
 
     def noise_share(self) -> float:
@@ -408,11 +435,6 @@ class ConcordanceEstimate(Estimate):
         """Distances from the exact indices; of what is not estimable, from the useless index 1/2."""
         pairs = {"harrell": (self.harrell(), truth.harrell()), "uno": (self.uno(), truth.uno())}
         return {name: _distance(one.value, exact.value) for name, (one, exact) in pairs.items()}
-
-    def results(self) -> dict[str, Any]:
-        """Value, interval and standard error of indices and areas, for other programs."""
-        areas = tuple(tuple(self.auc(float(time))) for time in self.grid.thresholds)
-        return {"harrell": finite(tuple(self.harrell())), "uno": finite(tuple(self.uno())), "auc": finite(areas)}
 
 
 def _distance(one: float, exact: float) -> float:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Real
+from operator import methodcaller
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ogive.accounting import at_least, total_loss
 from ogive.columns import Label
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64
@@ -21,13 +21,11 @@ from ogive.core.checks import among, any_whole, array_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.queries import class_curves_price
 from ogive.statistics import confidence
-from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.functionals import ClassCounts, Value, difference_of_same, unknown
-from ogive.statistics.plain_json import Codec, Fields, check_price, parse, stored, write
+from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, second_score, unknown
+from ogive.statistics.plain_json import Codec, Fields, parse, stored, write
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.significance import check_independent_records
 from ogive.statistics.validation import measures
@@ -160,23 +158,11 @@ class Conformal:
             raise DataError(f"a rule for sets of labels contradicts itself: {problem}") from None
 
 
-def _other(known: Fields, name: str, _: Any) -> ValidationEstimate | None:
-    data = known.data[name]
-    if isinstance(data, dict) and data.get("other") is not None:
-        raise DataError("a second model has no second model of its own")
-    return None if data is None else ValidationEstimate.from_dict(data)
-
-
 _LABEL = Codec(lambda label: label.to_dict(), lambda known, name, _: known.label(), {"type": "object"})
-_OTHER = Codec(
-    lambda other: None if other is None else {**other.to_dict(), "provenance": None},
-    _other,
-    {"type": ["object", "null"]},
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationEstimate(Estimate):
+class ValidationEstimate(ScoreEstimate):
     """How right predicted probabilities are: measures of error, calibration and decisions, with intervals.
 
     Estimates and intervals are for the population that the records are from. Where noise may hide that anybody is in a
@@ -193,6 +179,8 @@ class ValidationEstimate(Estimate):
 
     schema: ClassVar[str] = "ogive.validation/1"
     article: ClassVar[str] = "a validation"
+    own = ("negatives", "positives")
+    reported: ClassVar[Mapping[str, Any]] = {name: methodcaller("measure", name) for name in MEASURES}
     error_words: ClassVar[Mapping[str, str]] = {
         "brier": "distance of the Brier score from the exact one",
         "auc": "distance of the AUC from the exact one",
@@ -205,7 +193,7 @@ class ValidationEstimate(Estimate):
     label: Label = stored(_LABEL)
     total: int | None
     confidence_level: float
-    other: ValidationEstimate | None = stored(_OTHER, default=None)
+    other: ValidationEstimate | None = stored(second_score(lambda: ValidationEstimate), default=None)
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
@@ -221,17 +209,7 @@ class ValidationEstimate(Estimate):
             raise ParameterError("the curves of the classes are those of one release, which count rows")
         if self.total is not None and (self.total < 0 or one.adjacency is not Adjacency.REPLACE):
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
-        other = self.other
-        if other is not None and (
-            any(
-                getattr(other, name) != getattr(self, name)
-                for name in ("label", "total", "private", "confidence_level")
-            )
-            or (other.negatives.adjacency, other.negatives.grid) != (one.adjacency, one.grid)
-            or other.other is not None
-            or other.score == self.score
-        ):
-            raise ParameterError("a second model is validated on the same records, in the same bins, at the same level")
+        self.check_other(self.score)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ValidationEstimate) and self.to_dict() == other.to_dict()
@@ -241,19 +219,7 @@ class ValidationEstimate(Estimate):
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        curves = [self.negatives, *([] if self.other is None else [self.other.negatives])]
-        check_price(self.provenance, [(each.strategy, each.adjacency) for each in curves])
-        source = self.provenance
-        if source is not None and source.price is not None:
-            losses = [
-                class_curves_price(each.strategy, source.unit, public_labels=False)
-                for each in curves
-                if each.strategy is not None
-            ]
-            if losses and not at_least(source.price, least := total_loss(losses)):
-                raise DataError(
-                    f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-                )
+        self.check_counts(lambda each: each.counts, self.negatives.adjacency)
 
     # what was measured
 
@@ -294,11 +260,6 @@ class ValidationEstimate(Estimate):
             self.negatives, self.positives, self.label, "high", self.total,
             confidence_level=self.confidence_level, provenance=self.provenance,
         )  # fmt: skip
-
-    @property
-    def second(self) -> ValidationEstimate | None:
-        """The validation of the second model, with the origin of this one."""
-        return None if self.other is None else self.other.with_provenance(self.provenance)  # type: ignore[arg-type]
 
     @property
     def defined(self) -> bool:
@@ -510,12 +471,8 @@ class ValidationEstimate(Estimate):
         Raises:
             ParameterError: there is no second model.
         """
-        second = self.second
-        if second is None:
-            raise ParameterError("there is no second model; release with `other=` to compare two")
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-        one, two = (each.measure(name, level, **where) for each in (self, second))
-        return difference_of_same(one, two, 1.0)
+        return self.improved(lambda each: each.measure(name, level, **where))
 
     # error
 
@@ -532,11 +489,6 @@ class ValidationEstimate(Estimate):
         count = float((weights * self.counts.histograms).sum())
         noise = math.sqrt(float(self.counts.change(weights[None]).noise[0]))
         return noise / count if count > 0 else math.inf
-
-    def results(self) -> dict[str, Any]:
-        """Measures with their intervals, for other programs."""
-        values = {name: self.measure(name) for name in MEASURES}
-        return {name: [each if math.isfinite(each) else None for each in value] for name, value in values.items()}
 
 
 def _uncertainty(prevalence: Value) -> Value:

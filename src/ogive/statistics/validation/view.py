@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.core.digits import number
 from ogive.errors import ParameterError
 from ogive.showing import words
 from ogive.showing.chapter import Picture
 from ogive.showing.chart import Line, Ribbon, SquareChart
 from ogive.showing.parts import Html
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
-from ogive.showing.view import View, level
+from ogive.showing.view import MeasuresView, with_ends
 from ogive.statistics.confidence import Number
 from ogive.statistics.functionals import Value
 from ogive.statistics.validation import measures
@@ -38,77 +38,39 @@ USELESS = 0.2
 """An interval of the AUC that is wider says little."""
 
 
-class ValidationEstimateView(View):
+class ValidationEstimateView(MeasuresView):
     """Measures with their intervals; of two models also their difference."""
 
     estimate: ValidationEstimate
-    compares = True
-    table_title = "Measures"
 
     @property
     def name(self) -> str:
-        estimate = self.estimate
-        beside = f" and {estimate.other.score}" if estimate.other is not None else ""
-        return f"validation of {estimate.score}{beside} against {estimate.label.column}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.name[0].upper()}{self.name[1:]}"
+        return f"validation of {self.subject} against {self.estimate.label.column}"
 
     @property
     def short(self) -> str:
         return f"of {self.estimate.score[:40]}: {self.estimate.bins} bins"
 
-    @property
-    def subject(self) -> str:
-        return self.estimate.score
-
     # text
 
     @property
+    def measures(self) -> dict[str, Callable[[ValidationEstimate], Value]]:
+        return {title: methodcaller("measure", name) for name, title in SHOWN.items()}
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
-        estimate = self.estimate
-        if not estimate.defined:
+        if not self.estimate.defined:
             return [("warning", "undefined: the noise leaves no records of a class; use a larger budget")]
-        about = "about " if estimate.private else ""
-        share = estimate.measure("prevalence")
-        return [("records", f"{about}{estimate.records:,.0f}"), ("positive", _with_ends(share))]
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        estimate = self.estimate
-        if estimate.other is None:
-            return ("measure", "value", f"{level(estimate)} interval")
-        return ("measure", estimate.score, estimate.other.score, "difference", f"{level(estimate)} interval")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        estimate, second = self.estimate, self.estimate.second
-        results: list[tuple[str, ...]] = []
-        for name, title in SHOWN.items():
-            value = estimate.measure(name)
-            if second is None:
-                results.append((title, _shown(value), _ends(value)))
-            else:
-                less = estimate.improvement(name)
-                results.append((title, _shown(value), _shown(second.measure(name)), _shown(less), _ends(less)))
-        return results
+        return [*super().facts, ("positive", with_ends(self.estimate.measure("prevalence")))]
 
     @property
     def notes(self) -> list[str]:
         estimate = self.estimate
-        notes = [
-            "intervals are for the population: sampling error" + (" and noise" if estimate.private else ""),
-            f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off",
-        ]
-        if estimate.other is not None:
-            notes.append("intervals of differences hold however the errors of both models go together, and are wide")
-        return notes
+        return [*super().notes, f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off"]
 
     @property
     def line(self) -> list[tuple[str, str]]:
-        named = {"brier": "Brier score", "auc": "AUC", "slope": "slope"}
-        return [(title, _with_ends(self.estimate.measure(name))) for name, title in named.items()]
+        return [(SHOWN[name], with_ends(self.estimate.measure(name))) for name in ("brier", "auc", "slope")]
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """The Brier score."""
@@ -201,7 +163,7 @@ class ValidationEstimateView(View):
         fits = "right on average" if less.low <= 0 <= less.high else ("too low" if less.value > 0 else "too high")
         return (
             f"The score ranks a positive record above a negative one in {words.percent(auc.value, 1)} of all pairs. "
-            f"Predicted probabilities are {fits}; the calibration slope is {_with_ends(slope)}, where 1 is right and "
+            f"Predicted probabilities are {fits}; the calibration slope is {with_ends(slope)}, where 1 is right and "
             "less means predictions that are too extreme."
         )
 
@@ -231,17 +193,3 @@ class ValidationEstimateView(View):
             return f"The noise leaves no records of a class. {help_}"
         value = estimate.measure("auc")
         return f"The interval of the AUC is wide. {help_}" if value.high - value.low > USELESS else None
-
-
-def _shown(value: Value) -> str:
-    return "-" if math.isnan(value.value) else number(value.value, value.high - value.low)
-
-
-def _ends(value: Value) -> str:
-    if not math.isfinite(value.low + value.high):
-        return "any number"
-    return " to ".join(number(each, value.high - value.low) for each in (value.low, value.high))
-
-
-def _with_ends(value: Value) -> str:
-    return f"{_shown(value)} ({_ends(value)})"
