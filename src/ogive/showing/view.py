@@ -445,6 +445,11 @@ class MeasuresView(View):
         raise NotImplementedError
 
     @property
+    def title(self) -> str:
+        """The name with a capital."""
+        return sentence(self.name)[:-1]
+
+    @property
     def subject(self) -> str:
         """The score, or both."""
         other = self.estimate.other

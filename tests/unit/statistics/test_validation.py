@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
@@ -98,6 +99,24 @@ def test_decisions_are_those_of_a_count_of_records(table, exact):
     for wrong in (0.42, None, "a", [0.1], math.nan, True):
         with pytest.raises(ParameterError, match="multiple of 1/20"):
             exact.measure("ppv", threshold=wrong)
+
+
+def test_the_decision_curve_is_a_picture_of_its_own(table, exact):
+    axes = exact.plot_decision_curve([0.1, 0.2, 0.4], color="black")
+    drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert drawn["s"] == pytest.approx(exact.decision_curve([0.1, 0.2, 0.4]).net_benefit)
+    assert drawn["o"] == pytest.approx(exact.second.decision_curve([0.1, 0.2, 0.4]).net_benefit)
+    assert drawn["treat everybody"][0] == pytest.approx(exact.measure("treat_all", threshold=0.1).value)
+    assert "Decision curve of s and o" in str([each.get_text() for each in axes.figure.findobj(Text)])
+    question = ogive.Validation("s", "y", bins=BINS)
+    estimate = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(4))
+    _, picture = estimate.view().chapter(ogive.release(question, trust=ogive.Clear(table))).pictures
+    lines = {line.kind: line.y for line in picture.chart.lines}
+    assert lines["curve"] == pytest.approx(estimate.decision_curve().net_benefit)
+    assert lines["truth"] == pytest.approx(exact.decision_curve().net_benefit)
+    nobody = dataclasses.replace(estimate.negatives, raw=np.zeros(BINS), cumulative=np.zeros(BINS))
+    with pytest.raises(ParameterError, match="no decision curve to draw"):
+        dataclasses.replace(estimate, negatives=nobody, positives=nobody, total=0).plot_decision_curve()
 
 
 def test_bad_arguments_are_refused_in_one_line(exact):

@@ -10,7 +10,7 @@ from numbers import Real
 from operator import methodcaller
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from ogive.columns import Label
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64
 from ogive.core.checks import among, any_whole, array_of
+from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
+from ogive.showing.pictures import Style
 from ogive.statistics import confidence
 from ogive.statistics.confidence import Number, check_level
 from ogive.statistics.curve.estimate import Curve
@@ -371,6 +373,19 @@ class ValidationEstimate(ScoreEstimate):
             everybody.append(measures.quotient(ratio.part, ratio.whole)(histograms).value)
         low, high, values = (np.clip(each, least, 1.0) for each in (low, high, values))
         return DecisionCurve(places, values, low, high, np.array(everybody))
+
+    def plot_decision_curve(self, thresholds: Any = None, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw net benefit over thresholds with a band that holds all of it at once; returns matplotlib axes.
+
+        Args:
+            thresholds: As for `decision_curve`.
+            ax: Axes to draw into; new ones by default.
+            style: Of the curve; see `ogive.plots.Style`.
+
+        Raises:
+            ParameterError: matplotlib is not installed, noise leaves no curve, or a threshold is no end of a bin.
+        """
+        return room(type(self), "view").ValidationEstimateView(self).draw_decisions(thresholds, ax, **style)
 
     def threshold_for(self, sensitivity: float, confidence_level: float | None = None) -> tuple[float, float, float]:
         """The highest threshold that has at least this sensitivity, and the thresholds between which it lies.

@@ -12,10 +12,11 @@ import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.showing import words
+from ogive.showing.axis import nice_step
 from ogive.showing.chapter import Picture
-from ogive.showing.chart import Line, Ribbon, SquareChart
+from ogive.showing.chart import SMALL, Line, Ribbon, SquareChart
 from ogive.showing.parts import Html
-from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
+from ogive.showing.pictures import BLUE, COLORS, GRAY, ORANGE, Style, caption, legend, lighten, new_axes, styled
 from ogive.showing.view import MeasuresView, with_ends
 from ogive.statistics.confidence import Number
 from ogive.statistics.functionals import Value
@@ -126,31 +127,80 @@ class ValidationEstimateView(MeasuresView):
         axes.set_ylim(-0.02, 1.02)
         return self.finish(axes, grid="both")
 
+    def draw_decisions(self, thresholds: Any = None, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw net benefit over thresholds beside that of treating everybody and nobody, and of the second model."""
+        estimate, second = self.estimate, self.estimate.second
+        curve = estimate.decision_curve(thresholds, together=True)
+        if not np.isfinite(curve.net_benefit).any():
+            raise ParameterError("noise leaves no decision curve to draw")
+        axes, look = new_axes(ax), styled(style, color=BLUE, linewidth=1.8, label=estimate.score)
+        axes.fill_between(curve.thresholds, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
+        plain = {"color": GRAY, "linewidth": 1}
+        axes.plot(curve.thresholds, curve.treat_all, linestyle=(0, (1, 2)), label="treat everybody", **plain)
+        axes.axhline(0.0, label="treat nobody", **plain)
+        axes.plot(curve.thresholds, curve.net_benefit, **look)
+        if second is not None:
+            other = second.decision_curve(thresholds).net_benefit
+            axes.plot(curve.thresholds, other, color=COLORS[2], linewidth=1.4, label=second.score)
+        top = max(float(np.nanmax([curve.high, curve.treat_all])), 0.01)
+        axes.set_ylim(-0.15 * top, 1.05 * top)
+        axes.set_xlabel("Threshold of the predicted probability above which a record is treated")
+        axes.set_ylabel("Net benefit")
+        caption(axes, f"Decision curve of {self.subject}", estimate.caption, private=estimate.private)
+        lighten(axes)
+        legend(axes)
+        return axes
+
     def pictures(self, exact: Any) -> Sequence[Picture]:
-        estimate = self.estimate
-        if not estimate.defined:
+        if not self.estimate.defined:
             return ()
+        true, known = (None, []) if exact is None else (exact.estimate, [("truth", "Exact values of these records")])
+        word, ends = "Released" if self.estimate.private else "Exact values of these records", np.array([0.0, 1.0])
+        sure = words.percent(self.estimate.confidence_level)
         scores, shares, low, high = self.curve()
-        sure = words.percent(estimate.confidence_level)
-        chart = SquareChart(
+        calibration = SquareChart(
             title="Calibration curve",
             summary="Share of positive records for each predicted probability.",
             x_label="Predicted probability",
             y_label="Share that is positive",
             lines=(
-                Line("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0])),
+                Line("chance", ends, ends),
                 Line("curve", scores, shares),
-                *(() if exact is None else (Line("truth", *exact.curve()[:2]),)),
+                *(() if true is None else (Line("truth", *exact.curve()[:2]),)),
             ),
             ribbon=Ribbon(scores, low, high),
             legend=(
-                ("curve", "Released" if estimate.private else "Exact values of these records"),
+                ("curve", word),
                 ("band", f"{sure} intervals for the population"),
                 ("chance", "Perfect calibration"),
-                *([("truth", "Exact values of these records")] if exact is not None else []),
+                *known,
             ),
         )
-        return (Picture(chart),)
+        curve = self.estimate.decision_curve(together=True)
+        places, top = curve.thresholds, max(float(curve.treat_all[0]), float(curve.net_benefit.max()), 0.01)
+        step = nice_step(1.2 * top, 5)
+        decisions = SquareChart(
+            title="Decision curve",
+            summary="Net benefit of treating records above a threshold, for each threshold.",
+            x_label="Threshold",
+            y_label="Net benefit",
+            lines=(
+                Line("chance", places, np.where(curve.treat_all < 0, math.nan, curve.treat_all)),
+                Line("curve", places, curve.net_benefit),
+                *(() if true is None else (Line("truth", places, true.decision_curve().net_benefit),)),
+            ),
+            ribbon=Ribbon(places, curve.low, curve.high),
+            legend=(
+                ("curve", word),
+                ("band", f"{sure} band for the population"),
+                ("chance", "Treating everybody; the bottom line is treating nobody"),
+                *known,
+            ),
+            sizes=SMALL,
+            x_top=float(places[-1]),
+            y_top=math.ceil(1.2 * top / step - 1e-9) * step,
+        )
+        return Picture(calibration), Picture(decisions, name=decisions.title)
 
     # the chapter
 
