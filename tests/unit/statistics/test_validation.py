@@ -280,30 +280,38 @@ def test_where_noise_leaves_nothing_there_are_no_numbers():
 # --- What intervals hold
 
 
+def places(scores):
+    """The bin of each score."""
+    return np.maximum(np.ceil(scores * BINS - 1e-9), 1).astype(int) - 1
+
+
+def noisy(model, counts, random, factor=1):
+    """An estimate of class histograms with noise of the model's strategy, `factor` as large as stated."""
+    strategy, curves = model.negatives.strategy, []
+    for each in counts:
+        parts = tuple(draw_public(level.law, (1, level.nodes), random) for level in strategy.levels)
+        raw = np.cumsum(each) + factor * strategy.estimate(strategy.spread(parts), None)[0]
+        rising = np.maximum.accumulate(np.maximum(raw, 0))
+        curves.append(dataclasses.replace(model.negatives, raw=raw, cumulative=rising))
+    known = {"total": int(counts.sum()), "provenance": None}
+    return dataclasses.replace(model, negatives=curves[0], positives=curves[1], **known)
+
+
+def model_of(epsilon):
+    """A release whose strategy others are made of."""
+    question = ogive.Validation("s", "y", bins=BINS)
+    return ogive.release(question, trust=ogive.Central(made(50)), privacy=ogive.PureDP(epsilon))
+
+
 @pytest.fixture(scope="module")
 def releases():
     """Estimates of many samples, each with noise of its own, and the values of the population."""
     large = made(400_000, seed=9)
     population = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Clear(large))
-    model = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Central(made(50)), privacy=ogive.PureDP(1))
-    strategy, shares = model.negatives.strategy, np.maximum(population.counts.histograms, 0)
-    random, found = np.random.default_rng(4), []
-    for _ in range(60):
-        sample = random.multinomial(3000, (shares / shares.sum()).ravel()).reshape(2, BINS)
-        noise = [
-            strategy.estimate(
-                strategy.spread(tuple(draw_public(each.law, (1, each.nodes), random) for each in strategy.levels)), None
-            )[0]
-            for _ in range(2)
-        ]
-        raw = np.cumsum(sample, axis=1) + np.stack(noise)
-        smoothed = np.maximum.accumulate(np.maximum(raw, 0), axis=1)
-        curves = [
-            dataclasses.replace(model.negatives, raw=raw[k], cumulative=smoothed[k], strategy=strategy)
-            for k in range(2)
-        ]
-        found.append(dataclasses.replace(model, negatives=curves[0], positives=curves[1], total=3000, provenance=None))
-    return population, found
+    model, shares = model_of(1), np.maximum(population.counts.histograms, 0)
+    random = np.random.default_rng(4)
+    chances = (shares / shares.sum()).ravel()
+    return population, [noisy(model, random.multinomial(3000, chances).reshape(2, BINS), random) for _ in range(60)]
 
 
 def held(population, found, name, shrunk=1.0, **where):
@@ -325,6 +333,50 @@ def test_intervals_hold_the_values_of_the_population(releases, name):
 @pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv", "net_benefit"])
 def test_intervals_of_decisions_hold_the_values_of_the_population(releases, name):
     assert held(*releases, name, threshold=0.4) >= 0.8
+
+
+NARROW = [("slope", {}), ("sensitivity", {"threshold": 0.4}), ("net_benefit", {"threshold": 0.4})]
+COMPARED = [*NARROW, ("brier", {}), ("ece", {})]
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    """Chances of class and bins of two scores, and the values of their population."""
+    large = made(400_000, seed=9)
+    cells = np.ravel_multi_index((large["y"], places(large["s"]), places(large["o"])), (2, BINS, BINS))
+    population = ogive.release(ogive.Validation("s", "y", bins=BINS, other="o"), trust=ogive.Clear(large))
+    return np.bincount(cells, minlength=2 * BINS**2) / len(cells), population
+
+
+def improvements(two_models, measured, releases, factor=1):
+    """Shares of releases whose interval of a difference of two models holds that of the population."""
+    (chances, population), random, model, hits = two_models, np.random.default_rng(5), model_of("0.5"), []
+    for _ in range(releases):
+        counts = random.multinomial(4000, chances).reshape(2, BINS, BINS)
+        one, two = (noisy(model, counts.sum(axis=axis), random, factor) for axis in (2, 1))
+        curves = {name: dataclasses.replace(getattr(two, name), column="o") for name in two.own}
+        estimate = dataclasses.replace(one, other=dataclasses.replace(two, **curves))
+        less = [estimate.improvement(name, 0.9, **where) for name, where in measured]
+        truths = [population.improvement(name, **where).value for name, where in measured]
+        hits.append([each.low <= truth <= each.high for each, truth in zip(less, truths, strict=True)])
+    return np.mean(hits, axis=0)
+
+
+def test_improvements_hold_those_of_the_population_and_not_with_more_noise_than_stated(two_models):
+    assert (improvements(two_models, COMPARED, 40) >= 0.9).all()
+    assert (improvements(two_models, NARROW, 20, factor=8) < 0.8).all()
+
+
+def test_differences_of_groups_hold_those_of_their_populations(releases):
+    """Of two samples of one population, whose measures differ by nothing; a fifth of an interval does not hold that."""
+    _, found = releases
+    for name, where in COMPARED:
+        pairs = zip(found[::2], found[1::2], strict=True)
+        values = [one.difference(two, name, 0.9, **where) for one, two in pairs]
+        assert np.mean([each.low <= 0 <= each.high for each in values]) >= 0.8
+        if (name, where) in NARROW:
+            held = [(each.low - each.value) / 5 <= each.value <= (each.high - each.value) / 5 for each in values]
+            assert np.mean(held) <= 0.6
 
 
 def test_shrunken_intervals_do_not(releases):
