@@ -459,7 +459,7 @@ class ScoreEstimate(Estimate):
                     f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
                 )
 
-    @property
+    @cached_property
     def second(self) -> Self | None:
         """The estimate of the second score, with the origin of this one."""
         source: Any = self.provenance
