@@ -440,8 +440,8 @@ class MeasuresView(View):
     table_title = "Measures"
 
     @property
-    def measures(self) -> Mapping[str, Callable[[Any], Any]]:
-        """Those of the table by title: what reads each off an estimate."""
+    def measures(self) -> Mapping[str, tuple[str, Mapping[str, Any]]]:
+        """Those of the table by title: the name of each, and what else says which it is."""
         raise NotImplementedError
 
     @property
@@ -472,13 +472,13 @@ class MeasuresView(View):
     def rows(self) -> list[tuple[str, ...]]:
         """One of each measure."""
         second, rows = self.estimate.second, []
-        for title, measure in self.measures.items():
-            value = measure(self.estimate)
+        for title, (name, where) in self.measures.items():
+            value = self.estimate.measure(name, **where)
             if second is None:
                 rows.append((title, shown(value), ends(value)))
             else:
-                less = self.estimate.improved(measure)
-                rows.append((title, shown(value), shown(measure(second)), shown(less), ends(less)))
+                other, less = second.measure(name, **where), self.estimate.improvement(name, **where)
+                rows.append((title, shown(value), shown(other), shown(less), ends(less)))
         return rows
 
     @property
@@ -493,4 +493,4 @@ class MeasuresView(View):
     def line(self) -> list[tuple[str, str]]:
         """The records and the first measures."""
         first = list(self.measures.items())[:2]
-        return [*self.facts, *((title, with_ends(measure(self.estimate))) for title, measure in first)]
+        return [*self.facts, *((title, with_ends(self.estimate.measure(name, **of))) for title, (name, of) in first)]

@@ -29,7 +29,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -421,21 +422,27 @@ def second_score(kind: Callable[[], Any]) -> Codec:
 class ScoreEstimate(Estimate):
     """Measures of a score, or of two on the same records: a dataclass with a field `other`, None of one score."""
 
+    confidence_level: float
     own: ClassVar[tuple[str, ...]]
     """Fields that a second score has of its own."""
-    reported: ClassVar[Mapping[str, Callable[[Any], Any]]]
-    """What other programs get: measures by name, or several in a tuple."""
+    reported: ClassVar[tuple[str, ...]]
+    """Measures that other programs get."""
     other: Any
+
+    @abstractmethod
+    def measure(self, name: str, confidence_level: float | None = None) -> Value:
+        """A measure by its name."""
+
+    def level(self, confidence_level: float | None) -> float:
+        """A confidence level; by default that of the estimate."""
+        return float(check_level(self.confidence_level if confidence_level is None else confidence_level))
 
     def check_other(self, score: str) -> None:
         """Refuse a second score that is the first, or of other records, or measured otherwise."""
         other: Any = self.other
-        if other is None:
-            return
         alike = {each.name for each in dataclasses.fields(cast(Any, self))} - {*self.own, "other", "provenance"}
-        if (
-            type(other) is not type(self)
-            or any(getattr(self, name) != getattr(other, name) for name in alike)
+        if other is not None and (
+            any(getattr(self, name) != getattr(other, name, None) for name in alike)
             or (other.other, other.provenance) != (None, None)
             or other.score == score
         ):
@@ -465,22 +472,51 @@ class ScoreEstimate(Estimate):
         source: Any = self.provenance
         return None if self.other is None else cast(Self, self.other.with_provenance(source))
 
-    def improved(self, measure: Callable[[Self], Value]) -> Value:
-        """A measure of this score less that of the second one, for any correlation of their errors."""
-        second = self.second
-        if second is None:
+    def difference(
+        self,
+        other: Self,
+        name: str,
+        confidence_level: float | None = None,
+        *,
+        same_records: bool = False,
+        **where: Any,
+    ) -> Value:
+        """A measure of these records less that of other, independent ones, such as another group.
+
+        Args:
+            other: The estimate of the other records.
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            same_records: Whether both are of the same records, with another score. How their errors of sampling go
+                together is in no release then, and the interval holds whatever that is.
+            where: What else says which measure it is, as for `measure`.
+        """
+        level = self.level(confidence_level)
+        one, two = (each.measure(name, level, **where) for each in (self, other))
+        return difference_of_same(one, two, float(same_records))
+
+    def improvement(self, name: str, confidence_level: float | None = None, **where: Any) -> Value:
+        """A measure of this score less that of the second one, on the same records.
+
+        How the errors of both scores go together is not measured: the interval holds for any correlation, and is wider
+        than it would have to be where both err alike.
+
+        Args:
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            where: What else says which measure it is, as for `measure`.
+
+        Raises:
+            ParameterError: there is no second score.
+        """
+        if self.second is None:
             raise ParameterError("there is no second score; release with `other=` to compare two")
-        return difference_of_same(measure(self), measure(second), 1.0)
+        return self.difference(self.second, name, confidence_level, same_records=True, **where)
 
     def results(self) -> dict[str, Any]:
         """Value, both ends and standard error of measures, for other programs; of two scores also differences."""
-        values, second = {name: measure(self) for name, measure in self.reported.items()}, self.second
-        if second is not None:
-            less = {name: self.improved(self.reported[name]) for name in values if isinstance(values[name], Value)}
-            values |= {"improvement": less}
-        written = {name: _written(value) for name, value in values.items()}
-        return written if second is None else {**written, "other": second.results()}
-
-
-def _written(value: Any) -> Any:
-    return {name: finite(each) for name, each in value.items()} if isinstance(value, dict) else finite(value)
+        values: dict[str, Any] = {name: finite(self.measure(name)) for name in self.reported}
+        if self.second is None:
+            return values
+        less = {name: finite(self.improvement(name)) for name in self.reported}
+        return {**values, "improvement": less, "other": self.second.results()}

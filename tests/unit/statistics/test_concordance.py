@@ -411,7 +411,7 @@ def test_where_noise_leaves_nothing_everything_is_possible():
         assert (value.high, value.standard_error) == (1, math.inf)
         assert value.low in (0, -1)
     assert "too few" in estimate.view().headline
-    apart = estimate.difference(estimate, same_records=True)
+    apart = estimate.difference(estimate, "uno", same_records=True)
     assert (math.isnan(apart.value), apart.low, apart.high) == (True, -1, 1)
 
 
@@ -419,11 +419,11 @@ def test_the_difference_of_two_scores_holds_whatever_their_errors_have_in_common
     scores, times, events = cohort
     other = np.random.default_rng(1).permutation(scores)
     one, two = exact(cohort), exact((other, times, events))
-    same, apart = (one.difference(two, same_records=each) for each in (True, False))
+    same, apart = (one.difference(two, "uno", same_records=each) for each in (True, False))
     assert same.value == apart.value == pytest.approx(one.uno().value - two.uno().value)
     assert same.standard_error == pytest.approx(one.uno().standard_error + two.uno().standard_error)
     assert apart.standard_error < same.standard_error
-    area = one.difference(two, lambda each: each.auc(3), same_records=True)
+    area = one.difference(two, "auc", same_records=True, horizon=3)
     assert area.value == pytest.approx(one.auc(3).value - two.auc(3).value)
 
 
@@ -439,11 +439,11 @@ def test_two_scores_of_one_release_are_those_of_the_records(cohort):
     middles = (np.floor(other * BINS) + 0.5) / BINS
     assert estimate.uno().value == pytest.approx(c_index(scores, times, events, 8, 2), abs=1e-12)
     less = c_index(scores, times, events, 8, 2) - c_index(middles, times, events, 8, 2)
-    assert estimate.improvement().value == pytest.approx(less, abs=1e-12)
+    assert estimate.improvement("uno").value == pytest.approx(less, abs=1e-12)
     area = dynamic_auc(scores, times, events, 5) - dynamic_auc(middles, times, events, 5)
-    assert estimate.improvement(lambda each: each.auc(5)).value == pytest.approx(area, abs=1e-12)
+    assert estimate.improvement("auc", horizon=5).value == pytest.approx(area, abs=1e-12)
     with pytest.raises(ParameterError, match="there is no second score"):
-        estimate.second.improvement()
+        estimate.second.improvement("uno")
     private = ogive.release(question, trust=ogive.Central(table), privacy=PureDP(4))
     assert private.provenance.price.epsilon <= 4
     assert ConcordanceEstimate.from_json(private.to_json()) == private
@@ -483,13 +483,13 @@ def improvements(records, epsilon, releases, factor=1):
         ]
         return dataclasses.replace(estimates[0], other=dataclasses.replace(estimates[1], score="o"))
 
-    measures = (lambda each: each.uno(60.0), lambda each: each.harrell(), lambda each: each.auc(30.0))
-    truths = [of_pairs(chances * 1e9).improvement(measure).value for measure in measures]
+    measures = (("uno", 60.0), ("harrell", None), ("auc", 30.0))
+    truths = [of_pairs(chances * 1e9).improvement(name, horizon=time).value for name, time in measures]
     for _ in range(releases):
         estimate = of_pairs(
             rng.multinomial(records, chances.ravel() / chances.sum()).reshape(7, 2, 10, 10), strategy, records
         )
-        values = [estimate.improvement(measure) for measure in measures]
+        values = [estimate.improvement(name, horizon=time) for name, time in measures]
         held.append([each.low <= truth <= each.high for each, truth in zip(values, truths, strict=True)])
     return np.mean(held, axis=0)
 
@@ -554,8 +554,11 @@ def test_bad_readings_are_refused(cohort):
     estimate = exact(cohort)
     with pytest.raises(ParameterError, match="upper end of an interval"):
         estimate.auc(2.5)
-    with pytest.raises(ParameterError, match="up to which time"):
-        estimate.brier()
+    for read in (estimate.brier, lambda: estimate.measure("auc")):
+        with pytest.raises(ParameterError, match="up to which time"):
+            read()
+    with pytest.raises(ParameterError, match="name must be"):
+        estimate.measure("records")
     with pytest.raises(ParameterError, match="at least 1"):
         estimate.calibration(5, groups=0)
     with pytest.raises(ParameterError, match="within 0 and 1"):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -216,6 +217,9 @@ def test_two_models_are_measured_within_one_price(table):
     for wrong in ({}, data["other"] | {"total": 3}, {name: data[name] for name in ("negatives", "positives")}):
         with pytest.raises(DataError, match="second score"):
             ValidationEstimate.from_dict(data | {"other": wrong})
+    forged = json.loads(re.sub(r'"scale": "[^"]*"', '"scale": "1/100"', json.dumps(data["other"])))
+    with pytest.raises(DataError, match="measured in the same way"):
+        ValidationEstimate.from_dict(data | {"other": forged})
     data["other"] = None
     cheap = data["provenance"]
     cheap["price"] = json.loads(json.dumps(cheap["price"]).replace(str(estimate.provenance.price.epsilon), "1/100"))

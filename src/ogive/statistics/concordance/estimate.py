@@ -28,16 +28,16 @@ from ogive.statistics.functionals import (
     ClassCounts,
     ScoreEstimate,
     Value,
-    difference_of_same,
     second_score,
     unknown,
 )
-from ogive.statistics.plain_json import Codec, Fields, Read, optional, stored
+from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_times
 from ogive.statistics.survival.process import normal_quantile
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
+MEASURES = ("harrell", "uno", "auc", "brier", "mean_calibration")
 TIES = ("half", "omit")
 _SEED, _SIMULATIONS = 0x636F6E63, 4000
 
@@ -111,11 +111,7 @@ class ConcordanceEstimate(ScoreEstimate):
     schema: ClassVar[str] = "ogive.concordance/1"
     article: ClassVar[str] = "a concordance estimate"
     own = ("score", "cumulative")
-    reported: ClassVar[Mapping[str, Any]] = {
-        "harrell": lambda each: each.harrell(),
-        "uno": lambda each: each.uno(),
-        "auc": lambda each: tuple(each.auc(float(time)) for time in each.grid.thresholds),
-    }
+    reported = ("harrell", "uno")
     error_words: ClassVar[Mapping[str, str]] = {
         "harrell": "distance of Harrell's index from the exact one",
         "uno": "distance of Uno's index from the exact one",
@@ -231,7 +227,7 @@ class ConcordanceEstimate(ScoreEstimate):
         result = measure(Table.until(self.counts, place)) if enough else None
         if result is None or not math.isfinite(result.value):
             return unknown(least)
-        return self._with_ends(result, normal_quantile(self._level(level)), least)
+        return self._with_ends(result, normal_quantile(self.level(level)), least)
 
     def _with_ends(self, result: Measure, z: float, least: float = 0.0) -> Value:
         """A measure with its interval, which reaches as far as a normal error of `z` standard deviations."""
@@ -248,9 +244,6 @@ class ConcordanceEstimate(ScoreEstimate):
         root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))
         low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
         return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), error)
-
-    def _level(self, confidence_level: float | None) -> float:
-        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
     # ranks
 
@@ -306,7 +299,7 @@ class ConcordanceEstimate(ScoreEstimate):
         value = np.array([self.auc(float(time)).value for time in self.grid.thresholds])
         low, high, known = np.zeros_like(value), np.ones_like(value), np.flatnonzero(np.isfinite(value)).tolist()
         if known:
-            level = check_level(self._level(confidence_level))
+            level = check_level(self.level(confidence_level))
             needed = simulations_needed(level, share=Fraction(1), nodes=len(known), usual=_SIMULATIONS)
             areas = [indices.area(Table.until(self.counts, place + 1)) for place in known]
             covariance = self._covariance(np.stack([area.gradient for area in areas]))
@@ -392,36 +385,24 @@ class ConcordanceEstimate(ScoreEstimate):
         check_grids(self.grid, self.score_grid, time)
         return place_of(self.grid, time)
 
-    # two scores
+    # for all measures
 
-    def difference(
-        self,
-        other: ConcordanceEstimate,
-        measure: Callable[[ConcordanceEstimate], Value] | None = None,
-        *,
-        same_records: bool,
-    ) -> Value:
-        """Difference of a measure of two scores, this one less the other.
+    def measure(self, name: str, confidence_level: float | None = None, *, horizon: float | None = None) -> Value:
+        """One measure by its name, to compare scores and groups.
 
         Args:
-            other: The estimate of another score, or of other records.
-            measure: What is compared, `lambda each: each.auc(24)` say; by default Uno's index.
-            same_records: Whether both are of the same records. How their errors of sampling go together is in neither
-                release then, and the interval holds whatever that is.
-        """
-        one, two = ((measure or ConcordanceEstimate.uno)(each) for each in (self, other))
-        return difference_of_same(one, two, float(same_records), (-1.0, 1.0))
-
-    def improvement(self, measure: Callable[[ConcordanceEstimate], Value] | None = None) -> Value:
-        """A measure of this score less that of the second one of the release, on the same records.
-
-        Args:
-            measure: As for `difference`.
+            name: "harrell", "uno", "auc", "brier" or "mean_calibration".
+            confidence_level: By default that of the estimate.
+            horizon: As for the method of that name.
 
         Raises:
-            ParameterError: there is no second score.
+            ParameterError: the measure or the horizon is unknown, or one is missing.
         """
-        return self.improved(measure or ConcordanceEstimate.uno)
+        among(name, "name", MEASURES)
+        if name == "auc" and horizon is None:
+            raise ParameterError("`horizon` must say up to which time events count for an AUC")
+        result: Value = getattr(self, name)(horizon, confidence_level)
+        return result
 
     # for tables, plans and other programs
 
@@ -435,6 +416,11 @@ class ConcordanceEstimate(ScoreEstimate):
         """Distances from the exact indices; of what is not estimable, from the useless index 1/2."""
         pairs = {"harrell": (self.harrell(), truth.harrell()), "uno": (self.uno(), truth.uno())}
         return {name: _distance(one.value, exact.value) for name, (one, exact) in pairs.items()}
+
+    def results(self) -> dict[str, Any]:
+        """Value, interval and standard error of indices, and of the area at each time, for other programs."""
+        areas = tuple(self.auc(float(time)) for time in self.grid.thresholds)
+        return {**super().results(), "auc": finite(areas)}
 
 
 def _distance(one: float, exact: float) -> float:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from operator import methodcaller
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +17,6 @@ from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
 from ogive.showing.view import MeasuresView, Numbers, ends, level, shown
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.confidence import Number
-from ogive.statistics.functionals import Value
 
 USELESS = 0.25
 """A wider interval of an index says little: half of the way from chance to perfect."""
@@ -42,19 +40,21 @@ class ConcordanceEstimateView(MeasuresView):
         return f"of {estimate.score[:40]}: {estimate.grid.bins} intervals, {estimate.score_grid.bins} bins"
 
     @cached_property
-    def ranks(self) -> dict[str, Callable[[ConcordanceEstimate], Value]]:
+    def ranks(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Indices, and areas at some times."""
         times = self.estimate.grid.thresholds[:: -1 - (self.estimate.grid.bins - 1) // MOST_TIMES][::-1].tolist()
-        areas = {f"AUC at {plain_number(time)}": methodcaller("auc", time) for time in times}
-        return {"Harrell's index": methodcaller("harrell"), "Uno's index": methodcaller("uno"), **areas}
+        areas = {f"AUC at {plain_number(time)}": ("auc", {"horizon": time}) for time in times}
+        return {"Harrell's index": ("harrell", {}), "Uno's index": ("uno", {}), **areas}
 
     @property
-    def measures(self) -> dict[str, Callable[[ConcordanceEstimate], Value]]:
+    def measures(self) -> dict[str, tuple[str, dict[str, Any]]]:
         if self.estimate.predicts is None:
             return self.ranks
         at = f"at {plain_number(self.estimate.predicts)}"
-        chances = {f"Brier score {at}": "brier", f"observed less predicted {at}": "mean_calibration"}
-        return self.ranks | {title: methodcaller(name) for title, name in chances.items()}
+        return self.ranks | {
+            f"Brier score {at}": ("brier", {}),
+            f"observed less predicted {at}": ("mean_calibration", {}),
+        }
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -68,7 +68,7 @@ class ConcordanceEstimateView(MeasuresView):
     @property
     def notes(self) -> list[str]:
         estimate, notes = self.estimate, super().notes
-        if any(math.isnan(measure(estimate).value) for measure in self.ranks.values()):
+        if any(math.isnan(estimate.measure(name, **where).value) for name, where in self.ranks.values()):
             why = "noise may hide that there are" if estimate.private else "there are no"
             notes.append(f"a measure is missing where {why} records with an event before its time or without one")
         tied = "count one half" if estimate.ties == "half" else "are not compared"
@@ -93,7 +93,7 @@ class ConcordanceEstimateView(MeasuresView):
 
     @property
     def numbers(self) -> Numbers | None:
-        values = [(name, *measure(self.estimate)[:3]) for name, measure in self.ranks.items()]
+        values = [(title, *self.estimate.measure(name, **at)[:3]) for title, (name, at) in self.ranks.items()]
         return Numbers(
             "Chance that the record with the earlier event has the higher score",
             [(name, None if math.isnan(value) else value, low, high) for name, value, low, high in values],

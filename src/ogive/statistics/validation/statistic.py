@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ogive.columns import LabelValue, Missing, OutsidePolicy
 from ogive.core.checks import among, one_of, whole
@@ -67,19 +67,9 @@ class Validation:
 
     def roc(self, score: str) -> Roc:
         """The question for the curves of both classes over a score."""
-        return Roc(
-            score,
-            self.label,
-            (0, 1),
-            bins=self.bins,
-            positive=self.positive,
-            negative=self.negative,
-            public_labels=False,
-            method=self.method,
-            missing=self.missing,
-            outside=self.outside,
-            confidence_level=self.confidence_level,
-        )
+        same = ("bins", "positive", "negative", "method", "missing", "outside", "confidence_level")
+        options: dict[str, Any] = {name: getattr(self, name) for name in same}
+        return Roc(score, self.label, (0, 1), public_labels=False, **options)
 
     def canonical(self) -> Validation:
         """The canonical form of the statistic: classes in one order."""

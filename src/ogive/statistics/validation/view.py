@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from operator import methodcaller
 from typing import Any, Unpack
 
 import numpy as np
@@ -55,8 +54,8 @@ class ValidationEstimateView(MeasuresView):
     # text
 
     @property
-    def measures(self) -> dict[str, Callable[[ValidationEstimate], Value]]:
-        return {title: methodcaller("measure", name) for name, title in SHOWN.items()}
+    def measures(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        return {title: (name, {}) for name, title in SHOWN.items()}
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -93,19 +92,17 @@ class ValidationEstimateView(MeasuresView):
         groups = measures.grouped(estimate.counts, min(10, estimate.bins), "ece")
         if groups is None:
             raise ParameterError("noise leaves no calibration curve to draw")
-        histograms, middle = estimate.counts.histograms, measures.midpoints(estimate.bins)
-        scores, shares, low, high = [], [], [], []
+        number, middle = estimate.counts.histograms.sum(axis=0), measures.midpoints(estimate.bins)
+        points = []
         for first, last in pairwise(groups.ends):
             inside = (middle > first) & (middle < last)
             weights = measures.positives(estimate.bins, inside)
             ratio = measures.Ratio(weights, weights + weights[::-1], share=True)
-            value = ratio.estimate(estimate.counts, estimate.confidence_level)
-            total = histograms.sum(axis=0)[inside]
-            scores.append(min(max(float(total @ middle[inside] / total.sum()), float(first)), float(last)))
-            shares.append((value.low + value.high) / 2 if math.isnan(value.value) else value.value)
-            low.append(value.low)
-            high.append(value.high)
-        return np.array(scores), np.array(shares), np.array(low), np.array(high)
+            share, low, high, _ = ratio.estimate(estimate.counts, estimate.confidence_level)
+            score = float(number[inside] @ middle[inside] / number[inside].sum())
+            points.append((np.clip(score, first, last), (low + high) / 2 if math.isnan(share) else share, low, high))
+        scores, shares, lows, highs = np.array(points).T
+        return scores, shares, lows, highs
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the calibration curve: the share of positives in groups of scores, with intervals."""
@@ -154,53 +151,48 @@ class ValidationEstimateView(MeasuresView):
     def pictures(self, exact: Any) -> Sequence[Picture]:
         if not self.estimate.defined:
             return ()
-        true, known = (None, []) if exact is None else (exact.estimate, [("truth", "Exact values of these records")])
-        word, ends = "Released" if self.estimate.private else "Exact values of these records", np.array([0.0, 1.0])
-        sure = words.percent(self.estimate.confidence_level)
-        scores, shares, low, high = self.curve()
-        calibration = SquareChart(
-            title="Calibration curve",
-            summary="Share of positive records for each predicted probability.",
-            x_label="Predicted probability",
-            y_label="Share that is positive",
-            lines=(
-                Line("chance", ends, ends),
-                Line("curve", scores, shares),
-                *(() if true is None else (Line("truth", *exact.curve()[:2]),)),
-            ),
-            ribbon=Ribbon(scores, low, high),
-            legend=(
-                ("curve", word),
-                ("band", f"{sure} intervals for the population"),
-                ("chance", "Perfect calibration"),
-                *known,
-            ),
+        ends, (scores, *others) = np.array([0.0, 1.0]), self.curve()
+        calibration = self._chart(
+            ("Calibration curve", "Share of positive records for each predicted probability."),
+            ("Predicted probability", "Share that is positive"),
+            (scores, *others),
+            Line("chance", ends, ends),
+            ("intervals", "Perfect calibration"),
+            None if exact is None else exact.curve()[:2],
         )
-        curve = self.estimate.decision_curve(together=True)
-        places, top = curve.thresholds, max(float(curve.treat_all[0]), float(curve.net_benefit.max()), 0.01)
-        step = nice_step(1.2 * top, 5)
-        decisions = SquareChart(
-            title="Decision curve",
-            summary="Net benefit of treating records above a threshold, for each threshold.",
-            x_label="Threshold",
-            y_label="Net benefit",
-            lines=(
-                Line("chance", places, np.where(curve.treat_all < 0, math.nan, curve.treat_all)),
-                Line("curve", places, curve.net_benefit),
-                *(() if true is None else (Line("truth", places, true.decision_curve().net_benefit),)),
-            ),
-            ribbon=Ribbon(places, curve.low, curve.high),
-            legend=(
-                ("curve", word),
-                ("band", f"{sure} band for the population"),
-                ("chance", "Treating everybody; the bottom line is treating nobody"),
-                *known,
-            ),
+        places, benefit, low, high, everybody = self.estimate.decision_curve(together=True)
+        top = 1.2 * max(float(everybody[0]), float(benefit.max()), 0.01)
+        step = nice_step(top, 5)
+        decisions = self._chart(
+            ("Decision curve", "Net benefit of treating records above a threshold, for each threshold."),
+            ("Threshold", "Net benefit"),
+            (places, benefit, low, high),
+            Line("chance", places, np.where(everybody < 0, math.nan, everybody)),
+            ("band", "Treating everybody; the bottom line is treating nobody"),
+            None if exact is None else exact.estimate.decision_curve()[:2],
             sizes=SMALL,
             x_top=float(places[-1]),
-            y_top=math.ceil(1.2 * top / step - 1e-9) * step,
+            y_top=math.ceil(top / step - 1e-9) * step,
         )
         return Picture(calibration), Picture(decisions, name=decisions.title)
+
+    def _chart(
+        self, what: Any, labels: Any, points: Any, chance: Line, said: Any, truth: Any, **more: Any
+    ) -> SquareChart:
+        """A chart of points with their intervals, a line to compare them with, and the exact points where known."""
+        word, sure = "Exact values of these records", words.percent(self.estimate.confidence_level)
+        named = [
+            ("curve", "Released" if self.estimate.private else word),
+            ("band", f"{sure} {said[0]} for the population"),
+        ]
+        return SquareChart(
+            *what,
+            *labels,
+            lines=(chance, Line("curve", *points[:2]), *(() if truth is None else (Line("truth", *truth),))),
+            ribbon=Ribbon(points[0], *points[2:]),
+            legend=(*named, ("chance", said[1]), *(() if truth is None else (("truth", word),))),
+            **more,
+        )
 
     # the chapter
 
