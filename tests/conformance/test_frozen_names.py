@@ -267,6 +267,8 @@ DESCRIBED = {
     "boxplot": "column bounds by groups bins grid method curve public_groups shares beyond missing expected_records",
     "calibration": "probability label groups positive negative bins method split form constants bits floor df missing "
     "confidence_level",
+    "concordance": "score time event bounds bins grid score_bounds score_bins score_grid predicts ties observed "
+    "censored method missing confidence_level other",
     "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
     "group_auc": "score label group bounds bins grid group_values positive negative positive_when other missing_group "
@@ -282,6 +284,7 @@ DESCRIBED = {
     "roc": "score label bounds bins grid positive negative positive_when public_labels budget method smooth missing "
     "outside confidence_level",
     "sum": "column bounds step missing confidence_level",
+    "validation": "score label other bins positive negative method missing outside confidence_level",
     "ustatistic": "columns kernel bounds bins grid categories positive negative public_labels method matrix rounding "
     "missing outside confidence_level expected_records",
 }

@@ -86,7 +86,9 @@ ASKED = {name: (description, data) for name, description, data in collections()}
 
 # --- documents
 
-ON_ONE_LINE = {"ogive.calibration/1", "ogive.curve/1", "ogive.labels/1", "ogive.roc/1", "ogive.survival/1"}
+ON_ONE_LINE = {
+    f"ogive.{name}/1" for name in ("calibration", "concordance", "curve", "labels", "roc", "survival", "validation")
+}
 """Schemas whose texts have no line breaks."""
 
 DERIVED = {"ogive.calibration/1": ("results",), "ogive.groups/1": ("contrasts",)}
@@ -388,6 +390,7 @@ def test_training_goes_on_with_teachers_that_are_kept(tmp_path):
 # --- the second ledger
 
 CAME_LATER = {
+    "concordance",
     "count",
     "crosstab",
     "describe",
@@ -398,6 +401,7 @@ CAME_LATER = {
     "proportion",
     "sum",
     "survival",
+    "validation",
 }
 """Statistics that there were not when the ledger was made; `tests/vectors/stored` has a document of each."""
 
@@ -448,4 +452,4 @@ def test_another_question_is_paid(ledger):
 def test_kept_files_are_small():
     """They are read by every clone of the repository."""
     sizes = [path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()]
-    assert sum(sizes) < 600_000
+    assert sum(sizes) < 605_000

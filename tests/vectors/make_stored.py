@@ -29,13 +29,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from helpers import serving
 from helpers.declared import public_of
-from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, READ, ROC, SCORE, TEST, TIMES, records
+from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, RANKED, READ, ROC, SCORE, TEST, TIMES, records
 from vectors.word_cases import CASES
 
 import ogive
 from ogive import (
     ApproxDP,
     Boxplot,
+    Concordance,
     Count,
     Crosstab,
     Describe,
@@ -53,6 +54,7 @@ from ogive import (
     Sum,
     Survival,
     Ustatistic,
+    Validation,
     ZeroConcentratedDP,
 )
 from ogive.cli import main as command
@@ -223,6 +225,10 @@ def numbers():
     yield "survival", Survival("age", "vote", **{**times, "causes": (1, 2)}, method="tree_ls"), {"privacy": PureDP(4)}
     reports = {"trust": ogive.Local(data), "privacy": PureDP(16)}
     yield "survival reported", Survival("age", "ill", **times, method="reports"), reports
+    judged = {"bins": 2, "outside": "refuse", "confidence_level": 0.95, "method": "path"}
+    yield "validation", Validation("risk", "ill", **judged), {"privacy": PureDP(4)}
+    ranked = {**RANKED, "bins": 1, "score_bins": 2, "other": "vote", "method": "path"}
+    yield "concordance", Concordance("risk", "age", "ill", **ranked), {"privacy": PureDP(4)}
     groups = {"group_values": ("north", "south"), "other": "count", "missing_group": "refuse"}
     areas = GroupAuc("risk", "ill", "ward", **SCORE, **AREAS, **groups)
     yield "group_auc", areas, {"privacy": PureDP(4)}

@@ -13,6 +13,7 @@ import ogive
 from ogive import (
     ApproxDP,
     Boxplot,
+    Concordance,
     Count,
     Crosstab,
     Describe,
@@ -32,6 +33,7 @@ from ogive import (
     Sum,
     Survival,
     Ustatistic,
+    Validation,
     ZeroConcentratedDP,
 )
 from ogive.columns import Binning, Categories, Domain, Label
@@ -78,6 +80,8 @@ SCORE = {"bounds": (0, 1), "bins": 16, "grid": "linear", "missing": "refuse"}
 AREAS = {"positive": 1, "negative": 0, "positive_when": "high", "outside": "refuse", "confidence_level": 0.95}
 ROC = {"positive_when": "high", "smooth": "auto", "outside": "refuse", "confidence_level": 0.95}
 TIMES = {**AGE, "missing": "refuse", "censored": 0, "causes": (1,), "confidence_level": 0.95}
+JUDGED = {"bins": 16, "missing": "refuse", "outside": "refuse", "confidence_level": 0.95}
+RANKED = {"bounds": (0, 100), "bins": 4, "score_bins": 4, "ties": "half", "missing": "refuse", "confidence_level": 0.95}
 TEST = {"groups": 4, "bins": 16, "split": None, "constants": "exact", "bits": 20, "floor": 1.0, "df": None}
 PAIRS = {"matrix": "average", "rounding": "simple", "confidence_level": 0.95, "expected_records": None}
 
@@ -118,6 +122,8 @@ def adding_up():
         yield f"quantiles {method}", Quantiles("age", (0.25, 0.5), **READ, method=method), grant_of(method)
     for method in UNBIASED:
         yield f"survival {method}", Survival("age", "ill", **TIMES, method=method), grant_of(method)
+        yield f"validation {method}", Validation("risk", "ill", **JUDGED, method=method), grant_of(method)
+        yield f"concordance {method}", Concordance("risk", "age", "ill", **RANKED, method=method), grant_of(method)
     yield "quantiles bisection", Quantiles("age", (0.25, 0.5), **READ, method="bisection"), PURE
     for curve in ("tree_ls", "projection", "auto"):
         yield f"boxplot {curve}", Boxplot("age", **BOX, method="resample", curve=curve, public_groups=False), PURE
@@ -282,6 +288,11 @@ def axes():
     low = {**roc, "positive_when": "low", "outside": "clip", "missing": "low"}
     yield "roc low", Roc("risk", "ill", **low, method="tree_ls", positive=0, negative=(1,)), APPROXIMATE, REPLACE
     yield "survival added", Survival("age", "ill", **TIMES, method="tree_ls"), PURE, ADD
+    judged = {**JUDGED, "outside": "clip", "other": "vote"}
+    yield "validation two", Validation("risk", "ill", **judged, method="tree_ls"), PURE, ADD
+    ranked = {**RANKED, "missing": "drop", "observed": (1, 2), "grid": "geometric", "bounds": (1, 100)}
+    yield "concordance dropped", Concordance("risk", "age", "vote", **ranked, method="path"), APPROXIMATE, ADD
+    yield "concordance two", Concordance("risk", "age", "ill", other="vote", **RANKED, method="tree_ls"), PURE, REPLACE
     causes = {**TIMES, "causes": (2, 1), "missing": "high", "grid": "geometric", "bounds": (1, 100)}
     yield "survival causes", Survival("age", "vote", **causes, method="path"), APPROXIMATE, REPLACE
     wards = {**TIMES, "causes": ("south",), "censored": "north", "grid": "integers"}
@@ -404,6 +415,8 @@ def exact():
     yield "roc", Roc("risk", "ill", **SCORE, **ROC, public_labels=False, budget="joint", method="auto")
     yield "calibration", HosmerLemeshow("risk", "ill", **TEST, form="difference", method="auto")
     yield "survival", Survival("age", "ill", **TIMES, method="auto")
+    yield "validation", Validation("risk", "ill", **JUDGED, method="auto")
+    yield "concordance", Concordance("risk", "age", "ill", **RANKED, method="auto")
     yield "bounds", Bounds("age", base=2.0, smallest=1.0, largest=1024.0, false_alarm=0.01)
     yield "collision", Ustatistic("vote", "collision", categories=(0, 1, 2), method="auto", **PAIRS)
     yield "labels", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None)

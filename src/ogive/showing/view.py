@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, get_args
 
 from ogive.core.checks import among
+from ogive.core.digits import number, percent
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -407,3 +408,89 @@ class View:
             warning=self.useless,
             exact=truth is not None,
         )
+
+
+# --- Measures, each with its interval
+
+
+def shown(measure: Any, *, shares: bool = False) -> str:
+    """The number of a measure as text, as exact as its interval is wide; shares in percent."""
+    if math.isnan(measure.value):
+        return "-"
+    return percent(measure.value) if shares else number(measure.value, measure.high - measure.low)
+
+
+def ends(measure: Any, *, shares: bool = False) -> str:
+    """Its interval as text."""
+    if not math.isfinite(measure.low + measure.high):
+        return "any number"
+    texts = (percent(end) if shares else number(end, measure.high - measure.low) for end in measure[1:3])
+    return " to ".join(texts)
+
+
+def with_ends(measure: Any) -> str:
+    """The number, with its interval behind it."""
+    return f"{shown(measure)} ({ends(measure)})"
+
+
+class MeasuresView(View):
+    """A table of measures of one score, or of two with their differences."""
+
+    compares = True
+    table_title = "Measures"
+
+    @property
+    def measures(self) -> Mapping[str, tuple[str, Mapping[str, Any]]]:
+        """Those of the table by title: the name of each, and what else says which it is."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """The name with a capital."""
+        return sentence(self.name)[:-1]
+
+    @property
+    def subject(self) -> str:
+        """The score, or both."""
+        other = self.estimate.other
+        return str(self.estimate.score) if other is None else f"{self.estimate.score} and {other.score}"
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """How many records there are."""
+        noisy = self.estimate.private and self.estimate.total is None
+        return [("records", f"{'about ' if noisy else ''}{self.estimate.records:,.0f}")]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Of a value or two, and the interval."""
+        other = self.estimate.other
+        values = ("value",) if other is None else (self.estimate.score, other.score, "difference")
+        return ("measure", *values, f"{level(self.estimate)} interval")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """One of each measure."""
+        second, rows = self.estimate.second, []
+        for title, (name, where) in self.measures.items():
+            value = self.estimate.measure(name, **where)
+            if second is None:
+                rows.append((title, shown(value), ends(value)))
+            else:
+                other, less = second.measure(name, **where), self.estimate.improvement(name, **where)
+                rows.append((title, shown(value), shown(other), shown(less), ends(less)))
+        return rows
+
+    @property
+    def notes(self) -> list[str]:
+        """What intervals hold."""
+        notes = ["intervals are for the population: sampling error" + (" and noise" if self.estimate.private else "")]
+        if self.estimate.other is not None:
+            notes.append("intervals of differences hold however the errors of both scores go together, and are wide")
+        return notes
+
+    @property
+    def line(self) -> list[tuple[str, str]]:
+        """The records and the first measures."""
+        first = list(self.measures.items())[:2]
+        return [*self.facts, *((title, with_ends(self.estimate.measure(name, **of))) for title, (name, of) in first)]

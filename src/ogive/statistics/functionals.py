@@ -27,18 +27,27 @@ is no number, and the interval is all that is possible.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Hashable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Self, cast
+from functools import cached_property, lru_cache, partial
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
+from ogive.accounting import total_loss
 from ogive.core.arrays import Float64
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.laws import draw_public
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, Query, class_curves_price
+from ogive.statistics.base import Estimate, Terms
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
+from ogive.statistics.methods.together import Weighted, ask_together
+from ogive.statistics.plain_json import Codec, Fields, Read, check_least, check_price, codecs_of, finite
 from ogive.strategies import Strategy
 
 SIMULATIONS = 4000
@@ -366,3 +375,143 @@ def difference_of_same(
     high = value + half(one.high - one.value, other.value - other.low)
     error = half(one.standard_error, other.standard_error)
     return Value(value, max(low, within[0]), min(high, within[1]), error)
+
+
+# --- One score, or two on the same records
+
+
+def check_other(other: Any, *columns: str) -> None:
+    """Refuse a second score that is no column, or one of the others."""
+    if other is not None and (not isinstance(other, str) or other in columns):
+        raise ParameterError(f"`other` must be the name of another column of scores, got {quoted(other)}")
+
+
+def ask_scores(
+    question: Any, ask: Callable[[str, Terms], Generator[Query, Answer, Any]], terms: Terms
+) -> Generator[Query, Answer, Any]:
+    """Measure the score of a question by one query, or both of its scores by one each, with half of the budget."""
+    if question.other is None:
+        result = yield from ask(question.score, terms)
+        return result
+    asked = [Weighted(Fraction(1), partial(ask, score), once=True) for score in (question.score, question.other)]
+    both: list[Any] = yield from ask_together(asked, terms)
+    return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
+
+
+def second_score(kind: Callable[[], Any]) -> Codec:
+    """Of the estimate of a second score: fields of its own; all others are those of the first."""
+
+    def write(other: Any) -> Any:
+        codecs = codecs_of(kind())
+        return None if other is None else {name: codecs[name][0].write(getattr(other, name)) for name in other.own}
+
+    def read(known: Fields, name: str, before: Read) -> Any:
+        data, own, codecs = known.data[name], kind().own, codecs_of(kind())
+        if data is None:
+            return None
+        if not isinstance(data, dict) or data.keys() != set(own):
+            raise DataError(f"the second score of {known.what} must have {' and '.join(own)}, and nothing else")
+        fields = Fields(data, known.what)
+        return kind()(**{**before, **{each: codecs[each][0].read(fields, each, before) for each in own}})
+
+    return Codec(write, read, {"type": ["object", "null"]}, last=True)
+
+
+class ScoreEstimate(Estimate):
+    """Measures of a score, or of two on the same records: a dataclass with a field `other`, None of one score."""
+
+    confidence_level: float
+    own: ClassVar[tuple[str, ...]]
+    """Fields that a second score has of its own."""
+    reported: ClassVar[tuple[str, ...]]
+    """Measures that other programs get."""
+    other: Any
+
+    @abstractmethod
+    def measure(self, name: str, confidence_level: float | None = None) -> Value:
+        """A measure by its name."""
+
+    def level(self, confidence_level: float | None) -> float:
+        """A confidence level; by default that of the estimate."""
+        return float(check_level(self.confidence_level if confidence_level is None else confidence_level))
+
+    def check_other(self, score: str) -> None:
+        """Refuse a second score that is the first, or of other records, or measured otherwise."""
+        other: Any = self.other
+        alike = {each.name for each in dataclasses.fields(cast(Any, self))} - {*self.own, "other", "provenance"}
+        if other is not None and (
+            any(getattr(self, name) != getattr(other, name, None) for name in alike)
+            or (other.other, other.provenance) != (None, None)
+            or other.score == score
+        ):
+            raise ParameterError("a second score is of the same records, in the same bins, at the same level")
+
+    def check_counts(self, counts: Callable[[Any], ClassCounts], adjacency: Adjacency) -> None:
+        """Refuse a stated price below that of the noise of all scores, and exact counts that are none."""
+        scores = [counts(each) for each in (self, self.other) if each is not None]
+        source, strategy, classes = self.provenance, scores[0].strategy, len(scores[0].raw)
+        check_price(source, [(strategy, adjacency)])
+        if strategy is None and any((each.histograms < 0).any() for each in scores):
+            raise DataError("this estimate contradicts itself: exact counts are at least 0")
+        if strategy is None and any(each.total not in (None, each.records) for each in scores):
+            raise DataError("this estimate contradicts itself: exact counts add up to the number of records")
+        if strategy is not None and source is not None and source.price is not None:
+            least = total_loss(
+                [class_curves_price(strategy, source.unit, public_labels=False, classes=classes)] * len(scores)
+            )
+            check_least(source, least)
+
+    @cached_property
+    def second(self) -> Self | None:
+        """The estimate of the second score, with the origin of this one."""
+        source: Any = self.provenance
+        return None if self.other is None else cast(Self, self.other.with_provenance(source))
+
+    def difference(
+        self,
+        other: Self,
+        name: str,
+        confidence_level: float | None = None,
+        *,
+        same_records: bool = False,
+        **where: Any,
+    ) -> Value:
+        """A measure of these records less that of other, independent ones, such as another group.
+
+        Args:
+            other: The estimate of the other records.
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            same_records: Whether both are of the same records, with another score. How their errors of sampling go
+                together is in no release then, and the interval holds whatever that is.
+            where: What else says which measure it is, as for `measure`.
+        """
+        level = self.level(confidence_level)
+        one, two = (each.measure(name, level, **where) for each in (self, other))
+        return difference_of_same(one, two, float(same_records))
+
+    def improvement(self, name: str, confidence_level: float | None = None, **where: Any) -> Value:
+        """A measure of this score less that of the second one, on the same records.
+
+        How the errors of both scores go together is not measured: the interval holds for any correlation, and is wider
+        than it would have to be where both err alike.
+
+        Args:
+            name: As for `measure`.
+            confidence_level: By default that of the estimate.
+            where: What else says which measure it is, as for `measure`.
+
+        Raises:
+            ParameterError: there is no second score.
+        """
+        if self.second is None:
+            raise ParameterError("there is no second score; release with `other=` to compare two")
+        return self.difference(self.second, name, confidence_level, same_records=True, **where)
+
+    def results(self) -> dict[str, Any]:
+        """Value, both ends and standard error of measures, for other programs; of two scores also differences."""
+        values: dict[str, Any] = {name: finite(self.measure(name)) for name in self.reported}
+        if self.second is None:
+            return values
+        less = {name: finite(self.improvement(name)) for name in self.reported}
+        return {**values, "improvement": less, "other": self.second.results()}

@@ -411,7 +411,7 @@ def test_where_noise_leaves_nothing_everything_is_possible():
         assert (value.high, value.standard_error) == (1, math.inf)
         assert value.low in (0, -1)
     assert "too few" in estimate.view().headline
-    apart = estimate.difference(estimate, same_records=True)
+    apart = estimate.difference(estimate, "uno", same_records=True)
     assert (math.isnan(apart.value), apart.low, apart.high) == (True, -1, 1)
 
 
@@ -419,12 +419,84 @@ def test_the_difference_of_two_scores_holds_whatever_their_errors_have_in_common
     scores, times, events = cohort
     other = np.random.default_rng(1).permutation(scores)
     one, two = exact(cohort), exact((other, times, events))
-    same, apart = (one.difference(two, same_records=each) for each in (True, False))
+    same, apart = (one.difference(two, "uno", same_records=each) for each in (True, False))
     assert same.value == apart.value == pytest.approx(one.uno().value - two.uno().value)
     assert same.standard_error == pytest.approx(one.uno().standard_error + two.uno().standard_error)
     assert apart.standard_error < same.standard_error
-    area = one.difference(two, lambda each: each.auc(3), same_records=True)
+    area = one.difference(two, "auc", same_records=True, horizon=3)
     assert area.value == pytest.approx(one.auc(3).value - two.auc(3).value)
+
+
+# --- Two scores of the same records, in one release
+
+
+def test_two_scores_of_one_release_are_those_of_the_records(cohort):
+    scores, times, events = cohort
+    other = np.clip(scores + np.random.default_rng(1).normal(0, 0.2, len(scores)), 0.001, 0.999)
+    table = {"s": scores, "t": times, "e": events, "o": other}
+    question = ogive.Concordance("s", "t", "e", (1, 8), grid="integers", score_bins=BINS, other="o")
+    estimate = ogive.release(question, trust=ogive.Clear(table))
+    middles = (np.floor(other * BINS) + 0.5) / BINS
+    assert estimate.uno().value == pytest.approx(c_index(scores, times, events, 8, 2), abs=1e-12)
+    less = c_index(scores, times, events, 8, 2) - c_index(middles, times, events, 8, 2)
+    assert estimate.improvement("uno").value == pytest.approx(less, abs=1e-12)
+    area = dynamic_auc(scores, times, events, 5) - dynamic_auc(middles, times, events, 5)
+    assert estimate.improvement("auc", horizon=5).value == pytest.approx(area, abs=1e-12)
+    with pytest.raises(ParameterError, match="there is no second score"):
+        estimate.second.improvement("uno")
+    private = ogive.release(question, trust=ogive.Central(table), privacy=PureDP(4))
+    assert private.provenance.price.epsilon <= 4
+    assert ConcordanceEstimate.from_json(private.to_json()) == private
+    data = json.loads(private.to_json())
+    half = {**data["provenance"], "price": {**data["provenance"]["price"], "epsilon": "2"}}
+    with pytest.raises(DataError, match="stated price"):
+        ConcordanceEstimate.from_dict({**data, "provenance": half})
+    assert ConcordanceEstimate.from_dict({**data, "provenance": half, "other": None}).uno() == private.uno()
+    for wrong in ({"score": "o"}, {**data["other"], "grid": data["grid"]}, {**data["other"], "score": "s"}):
+        with pytest.raises(DataError, match="second score"):
+            ConcordanceEstimate.from_dict({**data, "other": wrong})
+    assert all(words in str(private) for words in ("difference", "s and o", "wide"))
+
+
+def pairs_of_scores():
+    """Chances of interval, status and bins of two scores of the same records, of which the second is noisier."""
+    rng = np.random.default_rng(0)
+    one = rng.beta(2, 3, size=300_000)
+    other = np.clip(one + rng.normal(0, 0.25, size=300_000), 0, 0.999)
+    due, left = rng.exponential(60 * np.exp(-3 * (one - 0.4))), rng.uniform(6, 72, size=300_000)
+    chances = np.zeros((7, 2, 10, 10))
+    places = np.minimum(np.ceil(np.minimum(due, left) / 10), 7).astype(int) - 1
+    bins = [np.minimum(10 * each, 9).astype(int) for each in (one, other)]
+    np.add.at(chances, (places, (due <= left).astype(int), *bins), 1 / 300_000)
+    return chances
+
+
+def improvements(records, epsilon, releases, factor=1):
+    """Shares of releases whose interval of a difference of two scores holds that of the population."""
+    rng, chances, held = np.random.default_rng(records), pairs_of_scores(), []
+    strategy = strategy_for(10, Fraction(epsilon) / 2, Adjacency.REPLACE)
+
+    def of_pairs(counts, strategy=None, total=None):
+        estimates = [
+            of_counts(counts.sum(axis=place).reshape(-1, 10), strategy, rng, factor=factor, total=total)
+            for place in (3, 2)
+        ]
+        return dataclasses.replace(estimates[0], other=dataclasses.replace(estimates[1], score="o"))
+
+    measures = (("uno", 60.0), ("harrell", None), ("auc", 30.0))
+    truths = [of_pairs(chances * 1e9).improvement(name, horizon=time).value for name, time in measures]
+    for _ in range(releases):
+        estimate = of_pairs(
+            rng.multinomial(records, chances.ravel() / chances.sum()).reshape(7, 2, 10, 10), strategy, records
+        )
+        values = [estimate.improvement(name, horizon=time) for name, time in measures]
+        held.append([each.low <= truth <= each.high for each, truth in zip(values, truths, strict=True)])
+    return np.mean(held, axis=0)
+
+
+def test_differences_of_two_scores_hold_those_of_the_population():
+    assert (improvements(4000, 1, 100) >= 0.95).all()
+    assert (improvements(4000, 1, 60, factor=6) < 0.85).all()  # noise that is larger than stated
 
 
 # --- Releases, plain data and refusals
@@ -450,6 +522,10 @@ def test_a_release_reads_back_and_refuses_what_contradicts_itself(cohort):
     reports = ReportedTree(TreeOracle(5, 2), (1,) * 3, (DiscreteGaussian(Fraction(1, 100)),) * 3)
     with pytest.raises(DataError, match="not estimated from reports"):
         ConcordanceEstimate.from_dict({**data, "strategy": reports.to_dict()})
+    exactly = {"strategy": None, "provenance": None}
+    for wrong in ({"total": data["total"] + 1}, {"cumulative": [-1.0, *data["cumulative"][1:]]}):
+        with pytest.raises(DataError, match="exact counts"):
+            ConcordanceEstimate.from_dict({**data, **exactly, **wrong})
     with pytest.raises(DataError, match="where a record is replaced"):
         ConcordanceEstimate.from_dict({**data, "strategy": None, "provenance": None, "adjacency": "add_or_remove"})
 
@@ -478,8 +554,11 @@ def test_bad_readings_are_refused(cohort):
     estimate = exact(cohort)
     with pytest.raises(ParameterError, match="upper end of an interval"):
         estimate.auc(2.5)
-    with pytest.raises(ParameterError, match="up to which time"):
-        estimate.brier()
+    for read in (estimate.brier, lambda: estimate.measure("auc")):
+        with pytest.raises(ParameterError, match="up to which time"):
+            read()
+    with pytest.raises(ParameterError, match="name must be"):
+        estimate.measure("records")
     with pytest.raises(ParameterError, match="at least 1"):
         estimate.calibration(5, groups=0)
     with pytest.raises(ParameterError, match="within 0 and 1"):

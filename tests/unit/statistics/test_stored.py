@@ -20,6 +20,7 @@ from ogive.releasing.release import release
 from ogive.statistics import (
     Bounds,
     Boxplot,
+    Concordance,
     Count,
     Crosstab,
     Describe,
@@ -36,6 +37,7 @@ from ogive.statistics import (
     Sum,
     Survival,
     Ustatistic,
+    Validation,
 )
 from ogive.statistics.kinds import KINDS, SCHEMAS, read_estimate
 from ogive.statistics.plain_json import parse
@@ -45,6 +47,8 @@ RNG = np.random.default_rng(11)
 P = RNG.beta(1, 3, size=300)
 TABLE = {
     "p": P,
+    "q": P**2,
+    "t": 100 * P[::-1],
     "y": np.where(RNG.random(300) < P, "ill", "well"),
     "day": np.datetime64("2024-01-01") + RNG.integers(0, 60, 300),
     "v": RNG.integers(0, 3, 300),
@@ -74,6 +78,10 @@ STATISTICS = [
     GroupAuc("p", "y", "v", (0, 1), bins=4, positive="ill", group_values=(0, 1), other="count"),
     Describe(("p", "y"), bounds={"p": (0, 1)}, values={"y": "ill"}),
     Survival("p", "v", bounds=(0, 1), bins=8, causes=(1, 2)),
+    Concordance("p", "t", "v", (0, 100), bins=2, score_bins=4, observed=(1, 2), method="path"),
+    Validation("p", "v", bins=4, positive=(1, 2), method="path"),
+    Validation("p", "v", other="q", bins=4, positive=(1, 2), method="path"),
+    Concordance("p", "t", "v", (0, 100), other="q", bins=2, score_bins=4, observed=(1, 2), method="path"),
     Labels(LNMax(40), BALLOTS),
     Labels(LargestMargins(None, keep=1), BALLOTS),
 ]
@@ -93,17 +101,22 @@ GUARANTEES = [
 ]
 
 
-@cache
-def examples():
-    """The stored estimates of all statistics with all guarantees; who changes one copies it first."""
+@pytest.fixture(scope="module", autouse=True)
+def few_simulations():
+    """What bands hold is tested with them; of these any numbers do, and what is read back has the same."""
     with pytest.MonkeyPatch.context() as patched:
-        # what bands hold is tested with them; of these any numbers do
         values = 300_000 if is_everything() else 60_000
         patched.setattr("ogive.statistics.curve.bands.SIMULATED_VALUES", values)
         if not is_everything():
             patched.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 499)
             patched.setattr("ogive.statistics.calibration.sums.TESTED", 299)
-        return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
+        yield
+
+
+@cache
+def examples():
+    """The stored estimates of all statistics with all guarantees; who changes one copies it first."""
+    return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
 
 
 SCHEMA_OF = {kind.name: kind.schema for kind in KINDS}

@@ -3,9 +3,11 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
@@ -67,6 +69,12 @@ def test_few_bins_are_shown_and_written(table, bins):
     assert few.measure("ece") == few.measure("ece", groups=bins)
     assert "ECE" in str(few)
     assert ValidationEstimate.from_json(few.to_json()) == few
+    data = json.loads(few.to_json())
+    data["positives"]["raw"][0] = -1
+    with pytest.raises(DataError, match="exact counts are at least 0"):
+        ValidationEstimate.from_dict(data)
+    with pytest.raises(DataError, match="add up to the number of records"):
+        ValidationEstimate.from_dict({**json.loads(few.to_json()), "total": 701})
 
 
 def test_decisions_are_those_of_a_count_of_records(table, exact):
@@ -92,6 +100,24 @@ def test_decisions_are_those_of_a_count_of_records(table, exact):
     for wrong in (0.42, None, "a", [0.1], math.nan, True):
         with pytest.raises(ParameterError, match="multiple of 1/20"):
             exact.measure("ppv", threshold=wrong)
+
+
+def test_the_decision_curve_is_a_picture_of_its_own(table, exact):
+    axes = exact.plot_decision_curve([0.1, 0.2, 0.4], color="black")
+    drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert drawn["s"] == pytest.approx(exact.decision_curve([0.1, 0.2, 0.4]).net_benefit)
+    assert drawn["o"] == pytest.approx(exact.second.decision_curve([0.1, 0.2, 0.4]).net_benefit)
+    assert drawn["treat everybody"][0] == pytest.approx(exact.measure("treat_all", threshold=0.1).value)
+    assert "Decision curve of s and o" in str([each.get_text() for each in axes.figure.findobj(Text)])
+    question = ogive.Validation("s", "y", bins=BINS)
+    estimate = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(4))
+    _, picture = estimate.view().chapter(ogive.release(question, trust=ogive.Clear(table))).pictures
+    lines = {line.kind: line.y for line in picture.chart.lines}
+    assert lines["curve"] == pytest.approx(estimate.decision_curve().net_benefit)
+    assert lines["truth"] == pytest.approx(exact.decision_curve().net_benefit)
+    nobody = dataclasses.replace(estimate.negatives, raw=np.zeros(BINS), cumulative=np.zeros(BINS))
+    with pytest.raises(ParameterError, match="no decision curve to draw"):
+        dataclasses.replace(estimate, negatives=nobody, positives=nobody, total=0).plot_decision_curve()
 
 
 def test_bad_arguments_are_refused_in_one_line(exact):
@@ -188,13 +214,19 @@ def test_two_models_are_measured_within_one_price(table):
     with pytest.raises(ParameterError, match="at the same level"):
         dataclasses.replace(estimate, other=dataclasses.replace(estimate.other, confidence_level=0.5))
     data = estimate.to_dict()
+    for wrong in ({}, data["other"] | {"total": 3}, {name: data[name] for name in ("negatives", "positives")}):
+        with pytest.raises(DataError, match="second score"):
+            ValidationEstimate.from_dict(data | {"other": wrong})
+    forged = json.loads(re.sub(r'"scale": "[^"]*"', '"scale": "1/100"', json.dumps(data["other"])))
+    with pytest.raises(DataError, match="measured in the same way"):
+        ValidationEstimate.from_dict(data | {"other": forged})
     data["other"] = None
     cheap = data["provenance"]
     cheap["price"] = json.loads(json.dumps(cheap["price"]).replace(str(estimate.provenance.price.epsilon), "1/100"))
     with pytest.raises(DataError):
         ValidationEstimate.from_dict(data)
     assert "difference" in str(estimate)
-    with pytest.raises(ParameterError, match="no second model"):
+    with pytest.raises(ParameterError, match="no second score"):
         estimate.second.improvement("brier")
 
 
@@ -252,30 +284,38 @@ def test_where_noise_leaves_nothing_there_are_no_numbers():
 # --- What intervals hold
 
 
+def places(scores):
+    """The bin of each score."""
+    return np.maximum(np.ceil(scores * BINS - 1e-9), 1).astype(int) - 1
+
+
+def noisy(model, counts, random, factor=1):
+    """An estimate of class histograms with noise of the model's strategy, `factor` as large as stated."""
+    strategy, curves = model.negatives.strategy, []
+    for each in counts:
+        parts = tuple(draw_public(level.law, (1, level.nodes), random) for level in strategy.levels)
+        raw = np.cumsum(each) + factor * strategy.estimate(strategy.spread(parts), None)[0]
+        rising = np.maximum.accumulate(np.maximum(raw, 0))
+        curves.append(dataclasses.replace(model.negatives, raw=raw, cumulative=rising))
+    known = {"total": int(counts.sum()), "provenance": None}
+    return dataclasses.replace(model, negatives=curves[0], positives=curves[1], **known)
+
+
+def model_of(epsilon):
+    """A release whose strategy others are made of."""
+    question = ogive.Validation("s", "y", bins=BINS)
+    return ogive.release(question, trust=ogive.Central(made(50)), privacy=ogive.PureDP(epsilon))
+
+
 @pytest.fixture(scope="module")
 def releases():
     """Estimates of many samples, each with noise of its own, and the values of the population."""
     large = made(400_000, seed=9)
     population = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Clear(large))
-    model = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Central(made(50)), privacy=ogive.PureDP(1))
-    strategy, shares = model.negatives.strategy, np.maximum(population.counts.histograms, 0)
-    random, found = np.random.default_rng(4), []
-    for _ in range(60):
-        sample = random.multinomial(3000, (shares / shares.sum()).ravel()).reshape(2, BINS)
-        noise = [
-            strategy.estimate(
-                strategy.spread(tuple(draw_public(each.law, (1, each.nodes), random) for each in strategy.levels)), None
-            )[0]
-            for _ in range(2)
-        ]
-        raw = np.cumsum(sample, axis=1) + np.stack(noise)
-        smoothed = np.maximum.accumulate(np.maximum(raw, 0), axis=1)
-        curves = [
-            dataclasses.replace(model.negatives, raw=raw[k], cumulative=smoothed[k], strategy=strategy)
-            for k in range(2)
-        ]
-        found.append(dataclasses.replace(model, negatives=curves[0], positives=curves[1], total=3000, provenance=None))
-    return population, found
+    model, shares = model_of(1), np.maximum(population.counts.histograms, 0)
+    random = np.random.default_rng(4)
+    chances = (shares / shares.sum()).ravel()
+    return population, [noisy(model, random.multinomial(3000, chances).reshape(2, BINS), random) for _ in range(60)]
 
 
 def held(population, found, name, shrunk=1.0, **where):
@@ -297,6 +337,50 @@ def test_intervals_hold_the_values_of_the_population(releases, name):
 @pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv", "net_benefit"])
 def test_intervals_of_decisions_hold_the_values_of_the_population(releases, name):
     assert held(*releases, name, threshold=0.4) >= 0.8
+
+
+NARROW = [("slope", {}), ("sensitivity", {"threshold": 0.4}), ("net_benefit", {"threshold": 0.4})]
+COMPARED = [*NARROW, ("brier", {}), ("ece", {})]
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    """Chances of class and bins of two scores, and the values of their population."""
+    large = made(400_000, seed=9)
+    cells = np.ravel_multi_index((large["y"], places(large["s"]), places(large["o"])), (2, BINS, BINS))
+    population = ogive.release(ogive.Validation("s", "y", bins=BINS, other="o"), trust=ogive.Clear(large))
+    return np.bincount(cells, minlength=2 * BINS**2) / len(cells), population
+
+
+def improvements(two_models, measured, releases, factor=1):
+    """Shares of releases whose interval of a difference of two models holds that of the population."""
+    (chances, population), random, model, hits = two_models, np.random.default_rng(5), model_of("0.5"), []
+    for _ in range(releases):
+        counts = random.multinomial(4000, chances).reshape(2, BINS, BINS)
+        one, two = (noisy(model, counts.sum(axis=axis), random, factor) for axis in (2, 1))
+        curves = {name: dataclasses.replace(getattr(two, name), column="o") for name in two.own}
+        estimate = dataclasses.replace(one, other=dataclasses.replace(two, **curves))
+        less = [estimate.improvement(name, 0.9, **where) for name, where in measured]
+        truths = [population.improvement(name, **where).value for name, where in measured]
+        hits.append([each.low <= truth <= each.high for each, truth in zip(less, truths, strict=True)])
+    return np.mean(hits, axis=0)
+
+
+def test_improvements_hold_those_of_the_population_and_not_with_more_noise_than_stated(two_models):
+    assert (improvements(two_models, COMPARED, 40) >= 0.9).all()
+    assert (improvements(two_models, NARROW, 20, factor=8) < 0.8).all()
+
+
+def test_differences_of_groups_hold_those_of_their_populations(releases):
+    """Of two samples of one population, whose measures differ by nothing; a fifth of an interval does not hold that."""
+    _, found = releases
+    for name, where in COMPARED:
+        pairs = zip(found[::2], found[1::2], strict=True)
+        values = [one.difference(two, name, 0.9, **where) for one, two in pairs]
+        assert np.mean([each.low <= 0 <= each.high for each in values]) >= 0.8
+        if (name, where) in NARROW:
+            held = [(each.low - each.value) / 5 <= each.value <= (each.high - each.value) / 5 for each in values]
+            assert np.mean(held) <= 0.6
 
 
 def test_shrunken_intervals_do_not(releases):

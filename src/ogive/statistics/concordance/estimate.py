@@ -19,17 +19,24 @@ from ogive.core.checks import among
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics.base import Estimate
 from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
-from ogive.statistics.functionals import Change, ClassCounts, Value, difference_of_same, unknown
+from ogive.statistics.functionals import (
+    Change,
+    ClassCounts,
+    ScoreEstimate,
+    Value,
+    second_score,
+    unknown,
+)
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
-from ogive.statistics.survival.estimate import GRID, check_curves_price, check_times
+from ogive.statistics.survival.estimate import GRID, check_times
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
 
 MOST_BINS, MOST_SCORE_BINS = 100, 250
+MEASURES = ("harrell", "uno", "auc", "brier", "mean_calibration")
 TIES = ("half", "omit")
 _SEED, _SIMULATIONS = 0x636F6E63, 4000
 
@@ -76,7 +83,7 @@ _NUMBERS = Codec(lambda values: values.tolist(), lambda known, name, _: known.nu
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConcordanceEstimate(Estimate):
+class ConcordanceEstimate(ScoreEstimate):
     """How well a risk score ranks and predicts times to an event that may be censored.
 
     Estimates are of the population that the records are from. Where noise may hide what they divide by they are NaN,
@@ -96,11 +103,14 @@ class ConcordanceEstimate(Estimate):
         adjacency: Which data sets are adjacent.
         total: Number of records if public, else None.
         confidence_level: Confidence level of printed intervals.
+        other: The same of a second score of the same records; None of one score.
         provenance: Origin of the release: statistic, price and trust model; None until released.
     """
 
     schema: ClassVar[str] = "ogive.concordance/1"
     article: ClassVar[str] = "a concordance estimate"
+    own = ("score", "cumulative")
+    reported = ("harrell", "uno")
     error_words: ClassVar[Mapping[str, str]] = {
         "harrell": "distance of Harrell's index from the exact one",
         "uno": "distance of Uno's index from the exact one",
@@ -119,6 +129,7 @@ class ConcordanceEstimate(Estimate):
     adjacency: Adjacency = stored(_ADJACENCY)
     total: int | None
     confidence_level: float
+    other: ConcordanceEstimate | None = stored(second_score(lambda: ConcordanceEstimate), default=None)
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
@@ -131,10 +142,11 @@ class ConcordanceEstimate(Estimate):
             raise ParameterError("a concordance is not estimated from reports")
         if self.total is not None and self.adjacency is not Adjacency.REPLACE:
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
+        self.check_other(self.score)
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        check_curves_price(self.provenance, self.strategy, self.adjacency, 2 * (self.grid.bins + 1))
+        self.check_counts(lambda each: each._classes, self.adjacency)
 
     # counts and their noise
 
@@ -208,7 +220,7 @@ class ConcordanceEstimate(Estimate):
         result = measure(Table.until(self.counts, place)) if enough else None
         if result is None or not math.isfinite(result.value):
             return unknown(least)
-        return self._with_ends(result, normal_quantile(self._level(level)), least)
+        return self._with_ends(result, normal_quantile(self.level(level)), least)
 
     def _with_ends(self, result: Measure, z: float, least: float = 0.0) -> Value:
         """A measure with its interval, which reaches as far as a normal error of `z` standard deviations."""
@@ -280,7 +292,7 @@ class ConcordanceEstimate(Estimate):
         value = np.array([self.auc(float(time)).value for time in self.grid.thresholds])
         low, high, known = np.zeros_like(value), np.ones_like(value), np.flatnonzero(np.isfinite(value)).tolist()
         if known:
-            level = check_level(self._level(confidence_level))
+            level = check_level(self.level(confidence_level))
             needed = simulations_needed(level, share=Fraction(1), nodes=len(known), usual=_SIMULATIONS)
             areas = [indices.area(Table.until(self.counts, place + 1)) for place in known]
             covariance = self._covariance(np.stack([area.gradient for area in areas]))
@@ -366,25 +378,24 @@ class ConcordanceEstimate(Estimate):
         check_grids(self.grid, self.score_grid, time)
         return place_of(self.grid, time)
 
-    # two scores
+    # for all measures
 
-    def difference(
-        self,
-        other: ConcordanceEstimate,
-        measure: Callable[[ConcordanceEstimate], Value] | None = None,
-        *,
-        same_records: bool,
-    ) -> Value:
-        """Difference of a measure of two scores, this one less the other.
+    def measure(self, name: str, confidence_level: float | None = None, *, horizon: float | None = None) -> Value:
+        """One measure by its name, to compare scores and groups.
 
         Args:
-            other: The estimate of another score, or of other records.
-            measure: What is compared, `lambda each: each.auc(24)` say; by default Uno's index.
-            same_records: Whether both are of the same records. How their errors of sampling go together is in neither
-                release then, and the interval holds whatever that is.
+            name: "harrell", "uno", "auc", "brier" or "mean_calibration".
+            confidence_level: By default that of the estimate.
+            horizon: As for the method of that name.
+
+        Raises:
+            ParameterError: the measure or the horizon is unknown, or one is missing.
         """
-        one, two = ((measure or ConcordanceEstimate.uno)(each) for each in (self, other))
-        return difference_of_same(one, two, float(same_records), (-1.0, 1.0))
+        among(name, "name", MEASURES)
+        if name == "auc" and horizon is None:
+            raise ParameterError("`horizon` must say up to which time events count for an AUC")
+        result: Value = getattr(self, name)(horizon, confidence_level)
+        return result
 
     # for tables, plans and other programs
 
@@ -400,9 +411,9 @@ class ConcordanceEstimate(Estimate):
         return {name: _distance(one.value, exact.value) for name, (one, exact) in pairs.items()}
 
     def results(self) -> dict[str, Any]:
-        """Value, interval and standard error of indices and areas, for other programs."""
-        areas = tuple(tuple(self.auc(float(time))) for time in self.grid.thresholds)
-        return {"harrell": finite(tuple(self.harrell())), "uno": finite(tuple(self.uno())), "auc": finite(areas)}
+        """Value, interval and standard error of indices, and of the area at each time, for other programs."""
+        areas = tuple(self.auc(float(time)) for time in self.grid.thresholds)
+        return {**super().results(), "auc": finite(areas)}
 
 
 def _distance(one: float, exact: float) -> float:

@@ -19,6 +19,7 @@ from ogive.statistics.base import Terms, as_values
 from ogive.statistics.concordance.estimate import TIES, ConcordanceEstimate, check_grids
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
+from ogive.statistics.functionals import ask_scores, check_other
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
 from ogive.statistics.roc.designs import choose_for_classes
@@ -55,6 +56,8 @@ class Concordance:
         method: Method for the distribution of scores in each interval and status, as for `Ecdf`: those without bias.
         missing: What a missing score or time means: "refuse" (an error) or "drop" (not counted; ADD_OR_REMOVE only).
         confidence_level: Confidence level of printed intervals, at most 0.9999.
+        other: Column of a second score of the same records, in the same bins; it is measured beside the first, each
+            with half of the budget. By default there is one score.
     """
 
     name: ClassVar[str] = "concordance"
@@ -76,12 +79,14 @@ class Concordance:
     method: UnbiasedName = "auto"
     missing: Literal["refuse", "drop"] = one_of("refuse", "drop")
     confidence_level: float = 0.95
+    other: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         for name in ("score", "time", "event"):
             if not isinstance(getattr(self, name), str):
                 raise ParameterError(f"`{name}` must be a column's name, got {quoted(getattr(self, name))}")
+        check_other(self.other, self.score, self.time, self.event)
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
         among(self.missing, "missing", ("refuse", "drop"))
         among(self.ties, "ties", ("auto", *TIES))
@@ -130,10 +135,15 @@ class Concordance:
     def questions(self, terms: Terms) -> Generator[Query, Answer, ConcordanceEstimate]:
         """Measure the scores of each interval and status once, and read everything off these curves.
 
-        Privacy: one measurement of all classes at the whole of `terms.privacy`; the rest is post-processing.
+        Privacy: one measurement of all classes at the whole of `terms.privacy`, of two scores one each at half of it;
+        the rest is post-processing.
         """
-        times, scores = self.axes
         terms.check_cells(self.cells.domain.size)
+        estimate: ConcordanceEstimate = yield from ask_scores(self, self._measured, terms)
+        return estimate
+
+    def _measured(self, score: str, terms: Terms) -> Generator[Query, Answer, ConcordanceEstimate]:
+        (times, scores), cells = self.axes, dataclasses.replace(self, score=score, other=None).cells
         strategy = choose_for_classes(
             scores.bins,
             terms.privacy,
@@ -141,12 +151,12 @@ class Concordance:
             public_labels=False,
             budget="joint",
             method=self.method,
-            refusal=lambda candidate: terms.refusal(ClassCurvesQuery(self.cells, candidate)),
+            refusal=lambda candidate: terms.refusal(ClassCurvesQuery(cells, candidate)),
         )
-        answer = yield ClassCurvesQuery(self.cells, strategy)
+        answer = yield ClassCurvesQuery(cells, strategy)
         measured = answer.noise_of(strategy)
         return ConcordanceEstimate(
-            score=self.score,
+            score=score,
             time=self.time,
             event=self.event,
             grid=times,

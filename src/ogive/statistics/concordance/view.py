@@ -9,15 +9,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.core.digits import number, percent
+from ogive.core.digits import percent
 from ogive.errors import ParameterError
 from ogive.showing.axis import plain_number
 from ogive.showing.parts import Html
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
-from ogive.showing.view import Numbers, Rows, View, level
+from ogive.showing.view import MeasuresView, Numbers, ends, level, shown
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.confidence import Number
-from ogive.statistics.functionals import Value
 
 USELESS = 0.25
 """A wider interval of an index says little: half of the way from chance to perfect."""
@@ -25,71 +24,55 @@ MOST_TIMES = 12
 """Times of the table, at most."""
 
 
-class ConcordanceEstimateView(View):
+class ConcordanceEstimateView(MeasuresView):
     """Indices and areas with their intervals; calibration where the score is a predicted chance."""
 
     estimate: ConcordanceEstimate
-    compares = True
     table_title = "Measures of the score"
 
     @property
     def name(self) -> str:
-        return f"concordance of {self.estimate.score} with {self.estimate.time} until {self.estimate.event}"
+        return f"concordance of {self.subject} with {self.estimate.time} until {self.estimate.event}"
 
     @property
     def short(self) -> str:
         estimate = self.estimate
         return f"of {estimate.score[:40]}: {estimate.grid.bins} intervals, {estimate.score_grid.bins} bins"
 
-    @property
-    def subject(self) -> str:
-        return self.estimate.score
-
     @cached_property
-    def measures(self) -> list[tuple[str, Value]]:
-        """The measures of the table."""
-        estimate, ends = self.estimate, self.estimate.grid.thresholds
-        times = ends[:: -1 - (len(ends) - 1) // MOST_TIMES][::-1]
-        areas = [(f"AUC at {plain_number(float(time))}", estimate.auc(float(time))) for time in times]
-        return [("Harrell's index", estimate.harrell()), ("Uno's index", estimate.uno()), *areas]
+    def ranks(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Indices, and areas at some times."""
+        times = self.estimate.grid.thresholds[:: -1 - (self.estimate.grid.bins - 1) // MOST_TIMES][::-1].tolist()
+        areas = {f"AUC at {plain_number(time)}": ("auc", {"horizon": time}) for time in times}
+        return {"Harrell's index": ("harrell", {}), "Uno's index": ("uno", {}), **areas}
 
     @property
-    def rows(self) -> Rows:
-        estimate = self.estimate
-        rows = [(name, *_shown(value)) for name, value in self.measures]
-        if estimate.predicts is not None:
-            at = f"at {plain_number(estimate.predicts)}"
-            rows.append((f"Brier score {at}", *_shown(estimate.brier())))
-            rows.append((f"observed less predicted {at}", *_shown(estimate.mean_calibration())))
-            for each in estimate.calibration():
-                mean = "" if math.isnan(each.predicted) else f", predicted {percent(each.predicted)}"
-                name = f"observed of scores {plain_number(each.low)} to {plain_number(each.high)}{mean}"
-                rows.append((name, *_shown(each.observed, percent)))
+    def measures(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        if self.estimate.predicts is None:
+            return self.ranks
+        at = f"at {plain_number(self.estimate.predicts)}"
+        return self.ranks | {
+            f"Brier score {at}": ("brier", {}),
+            f"observed less predicted {at}": ("mean_calibration", {}),
+        }
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        rows, estimate = super().rows, self.estimate
+        for each in estimate.calibration() if estimate.predicts is not None and estimate.other is None else ():
+            mean = "" if math.isnan(each.predicted) else f", predicted {percent(each.predicted)}"
+            name = f"observed of scores {plain_number(each.low)} to {plain_number(each.high)}{mean}"
+            rows.append((name, shown(each.observed, shares=True), ends(each.observed, shares=True)))
         return rows
 
     @property
-    def facts(self) -> list[tuple[str, str]]:
-        noisy = self.estimate.private and self.estimate.total is None
-        return [("records", f"{'about ' if noisy else ''}{self.estimate.records:,.0f}")]
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        return ("measure", "value", f"{level(self.estimate)} interval")
-
-    @property
     def notes(self) -> list[str]:
-        estimate = self.estimate
-        notes = ["intervals are for the population: sampling error" + (" and noise" if estimate.private else "")]
-        if any(math.isnan(value.value) for _, value in self.measures):
+        estimate, notes = self.estimate, super().notes
+        if any(math.isnan(estimate.measure(name, **where).value) for name, where in self.ranks.values()):
             why = "noise may hide that there are" if estimate.private else "there are no"
             notes.append(f"a measure is missing where {why} records with an event before its time or without one")
         tied = "count one half" if estimate.ties == "half" else "are not compared"
-        notes.append(f"two events of one interval of time {tied}; scores of one bin count one half")
-        return notes
-
-    @property
-    def line(self) -> list[tuple[str, str]]:
-        return [*self.facts, *((name, " ".join(_shown(value))) for name, value in self.measures[:2])]
+        return [*notes, f"two events of one interval of time {tied}; scores of one bin count one half"]
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """Uno's index."""
@@ -110,10 +93,10 @@ class ConcordanceEstimateView(View):
 
     @property
     def numbers(self) -> Numbers | None:
-        shown = [(name, *value[:3]) for name, value in self.measures]
+        values = [(title, *self.estimate.measure(name, **at)[:3]) for title, (name, at) in self.ranks.items()]
         return Numbers(
             "Chance that the record with the earlier event has the higher score",
-            [(name, None if math.isnan(value) else value, low, high) for name, value, low, high in shown],
+            [(name, None if math.isnan(value) else value, low, high) for name, value, low, high in values],
             summary="Concordance of the score, and areas below ROC curves at some times.",
         )
 
@@ -141,23 +124,23 @@ class ConcordanceEstimateView(View):
         value = self.estimate.uno()
         if math.isnan(value.value):
             return "Noise leaves too few records to say how well the score ranks them."
-        shown, interval = _shown(value)
         return (
             f"Of two records, the one with the earlier event has the higher {self.estimate.score} with a chance of "
-            f"{shown} (Uno's index, {level(self.estimate)} interval {interval})."
+            f"{shown(value)} (Uno's index, {level(self.estimate)} interval {ends(value)})."
         )
 
     @property
     def released(self) -> Sequence[Html | str]:
         grid, scores = self.estimate.grid, self.estimate.score_grid
+        each = "" if self.estimate.other is None else ", for each of two scores"
         return (
             f"How many records had an event, and how many were censored, in each of {grid.bins:,} public intervals of "
-            f"time and later, with scores in each of {scores.bins:,} public bins. All measures are computed from these "
-            "counts at no further cost.",
+            f"time and later, with scores in each of {scores.bins:,} public bins{each}. All measures are computed from "
+            "these counts at no further cost.",
         )
 
     def alike(self, truth: ConcordanceEstimate) -> bool:
-        return (truth.grid, truth.score_grid) == (self.estimate.grid, self.estimate.score_grid)
+        return all(getattr(truth, each) == getattr(self.estimate, each) for each in ("grid", "score_grid", "ties"))
 
     @property
     def useless(self) -> str | None:
@@ -165,11 +148,3 @@ class ConcordanceEstimateView(View):
         if not self.estimate.private or value.high - value.low < USELESS:
             return None
         return f"How well the score ranks these records is hardly known. {help_}"
-
-
-def _shown(value: Value, written: Any = None) -> tuple[str, str]:
-    """A value and its interval as text."""
-    if math.isnan(value.value):
-        return "-", "-"
-    texts = [number(each, value.high - value.low) if written is None else written(each) for each in value[:3]]
-    return texts[0], f"{texts[1]} to {texts[2]}"

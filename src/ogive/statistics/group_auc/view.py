@@ -9,11 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.core.digits import number
 from ogive.errors import ParameterError
 from ogive.showing.parts import Html, table
 from ogive.showing.pictures import GRAY, Style, caption, legend, new_axes, styled
-from ogive.showing.view import Card, Numbers, Rows, View, aligned, level
+from ogive.showing.view import Card, Numbers, Rows, View, aligned, level, with_ends
 from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
 
 _LONG = 40
@@ -230,9 +229,7 @@ class GroupAucEstimateView(View):
 
 
 def _shown(area: Area) -> str:
-    if math.isnan(area.value):
-        return "-"
-    return "{} ({} to {})".format(*(number(each, area.high - area.low) for each in area))
+    return "-" if math.isnan(area.value) else with_ends(area)
 
 
 def _difference(area: Area) -> str:

@@ -9,25 +9,23 @@ from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self, Unpack
 
 import numpy as np
 
-from ogive.accounting import at_least, total_loss
 from ogive.columns import Label
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Bool, Float64
 from ogive.core.checks import among, any_whole, array_of
+from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.queries import class_curves_price
-from ogive.statistics import confidence
-from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import Number, check_level
+from ogive.showing.pictures import Style
+from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.functionals import ClassCounts, Value, difference_of_same, unknown
-from ogive.statistics.plain_json import Codec, Fields, check_price, parse, stored, write
+from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, second_score, unknown
+from ogive.statistics.plain_json import Codec, Fields, parse, stored, write
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.significance import check_independent_records
 from ogive.statistics.validation import measures
@@ -36,12 +34,10 @@ LEAST_BINS, MOST_BINS = 2, 1024
 GROUPS = 10
 """Groups of bins for reliability, resolution and the expected calibration error."""
 
-_POSSIBLE: Mapping[str, tuple[float, float]] = {
-    "brier": (0, 1), "reliability": (0, 1), "resolution": (0, 1), "uncertainty": (0, 0.25), "ece": (0, 1),
-    "auc": (0, 1), "mean_difference": (-1, 1), "calibration_in_the_large": (-math.inf, math.inf),
-    "intercept": (-math.inf, math.inf), "slope": (-math.inf, math.inf), "prevalence": (0, 1),
-}  # fmt: skip
-MEASURES = tuple(_POSSIBLE)
+MEASURES = (
+    "brier", "reliability", "resolution", "uncertainty", "ece", "auc", "mean_difference", "calibration_in_the_large",
+    "intercept", "slope", "prevalence",
+)  # fmt: skip
 _GROUPED = ("reliability", "resolution", "ece")
 AT_THRESHOLD = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "treat_all")
 Recalibrating = Literal["isotonic", "logistic"]
@@ -67,8 +63,30 @@ def _probabilities(scores: Any) -> Float64:
     return given
 
 
+class _Rule:
+    """What is applied to scores, and stored; its fields are numbers but for a kind and a list of values."""
+
+    schema: ClassVar[str]
+    article: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there."""
+        return write({"schema": self.schema} | {name: getattr(self, name) for name in self.names}, path, public=True)
+
+    @classmethod
+    def from_json(cls, source: str | bytes | Path) -> Self:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
+        known = Fields.of(parse(source), cls.schema, cls.article, cls.names)
+        read = {"kind": known.text, "values": lambda name: tuple(known.numbers(name).tolist())}
+        try:
+            return cls(*(read.get(name, known.number)(name) for name in cls.names))
+        except ParameterError as problem:
+            raise DataError(f"{cls.article} contradicts itself: {problem}") from None
+
+
 @dataclass(frozen=True)
-class Recalibration:
+class Recalibration(_Rule):
     """A map from scores to better calibrated ones: not decreasing, with values in [0, 1].
 
     Fields:
@@ -76,6 +94,10 @@ class Recalibration:
         values: At the midpoints of bins of equal width from 0 to 1, between which it is straight; of a logistic map
             intercept and slope on the scale of log odds, the slope at least 0.
     """
+
+    schema = "ogive.recalibration/1"
+    article = "a recalibration"
+    names = ("kind", "values")
 
     kind: Recalibrating
     values: tuple[float, ...]
@@ -102,26 +124,9 @@ class Recalibration:
             result = 1 / (1 + np.exp(-np.clip(z, -700, 700)))
         return float(result) if np.ndim(result) == 0 else result
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there."""
-        data = {"schema": "ogive.recalibration/1", "kind": self.kind, "values": list(self.values)}
-        return write(data, path, public=True)
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> Recalibration:
-        """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
-        known = Fields.of(parse(source), "ogive.recalibration/1", "a recalibration", ("kind", "values"))
-        try:
-            return Recalibration(known.text("kind"), tuple(known.numbers("values").tolist()))  # type: ignore[arg-type]
-        except ParameterError as problem:
-            raise DataError(f"a recalibration contradicts itself: {problem}") from None
-
-
-_RULE = ("coverage", "confidence_level", "threshold")
-
 
 @dataclass(frozen=True)
-class Conformal:
+class Conformal(_Rule):
     """Sets of labels of which the stated share holds the true label, with the stated confidence.
 
     Fields:
@@ -130,6 +135,10 @@ class Conformal:
         threshold: A set holds the negative label where the score is at most this, and the positive one where it is at
             least 1 less this.
     """
+
+    schema = "ogive.conformal/1"
+    article = "a rule for sets of labels"
+    names = ("coverage", "confidence_level", "threshold")
 
     coverage: float
     confidence_level: float
@@ -146,37 +155,12 @@ class Conformal:
         given = _probabilities(scores)
         return given <= self.threshold + 1e-12, given >= 1 - self.threshold - 1e-12
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there."""
-        return write({"schema": "ogive.conformal/1"} | {name: getattr(self, name) for name in _RULE}, path, public=True)
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> Conformal:
-        """Read from JSON text, or from a file if given a Path. The text need not be trusted."""
-        known = Fields.of(parse(source), "ogive.conformal/1", "a rule for sets of labels", _RULE)
-        try:
-            return Conformal(*(known.number(name) for name in _RULE))
-        except ParameterError as problem:
-            raise DataError(f"a rule for sets of labels contradicts itself: {problem}") from None
-
-
-def _other(known: Fields, name: str, _: Any) -> ValidationEstimate | None:
-    data = known.data[name]
-    if isinstance(data, dict) and data.get("other") is not None:
-        raise DataError("a second model has no second model of its own")
-    return None if data is None else ValidationEstimate.from_dict(data)
-
 
 _LABEL = Codec(lambda label: label.to_dict(), lambda known, name, _: known.label(), {"type": "object"})
-_OTHER = Codec(
-    lambda other: None if other is None else {**other.to_dict(), "provenance": None},
-    _other,
-    {"type": ["object", "null"]},
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationEstimate(Estimate):
+class ValidationEstimate(ScoreEstimate):
     """How right predicted probabilities are: measures of error, calibration and decisions, with intervals.
 
     Estimates and intervals are for the population that the records are from. Where noise may hide that anybody is in a
@@ -193,6 +177,8 @@ class ValidationEstimate(Estimate):
 
     schema: ClassVar[str] = "ogive.validation/1"
     article: ClassVar[str] = "a validation"
+    own = ("negatives", "positives")
+    reported = MEASURES
     error_words: ClassVar[Mapping[str, str]] = {
         "brier": "distance of the Brier score from the exact one",
         "auc": "distance of the AUC from the exact one",
@@ -205,7 +191,7 @@ class ValidationEstimate(Estimate):
     label: Label = stored(_LABEL)
     total: int | None
     confidence_level: float
-    other: ValidationEstimate | None = stored(_OTHER, default=None)
+    other: ValidationEstimate | None = stored(second_score(lambda: ValidationEstimate), default=None)
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
@@ -221,33 +207,13 @@ class ValidationEstimate(Estimate):
             raise ParameterError("the curves of the classes are those of one release, which count rows")
         if self.total is not None and (self.total < 0 or one.adjacency is not Adjacency.REPLACE):
             raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
-        other = self.other
-        if other is not None and (
-            any(
-                getattr(other, name) != getattr(self, name)
-                for name in ("label", "total", "private", "confidence_level")
-            )
-            or (other.negatives.adjacency, other.negatives.grid) != (one.adjacency, one.grid)
-            or other.other is not None
-            or other.score == self.score
-        ):
-            raise ParameterError("a second model is validated on the same records, in the same bins, at the same level")
+        self.check_other(self.score)
+        if self.other is not None and any(getattr(one, n) != getattr(self.other.negatives, n) for n in alike[:3]):
+            raise ParameterError("a second score is measured in the same way")
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        curves = [self.negatives, *([] if self.other is None else [self.other.negatives])]
-        check_price(self.provenance, [(each.strategy, each.adjacency) for each in curves])
-        source = self.provenance
-        if source is not None and source.price is not None:
-            losses = [
-                class_curves_price(each.strategy, source.unit, public_labels=False)
-                for each in curves
-                if each.strategy is not None
-            ]
-            if losses and not at_least(source.price, least := total_loss(losses)):
-                raise DataError(
-                    f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-                )
+        self.check_counts(lambda each: each.counts, self.negatives.adjacency)
 
     # what was measured
 
@@ -290,11 +256,6 @@ class ValidationEstimate(Estimate):
         )  # fmt: skip
 
     @property
-    def second(self) -> ValidationEstimate | None:
-        """The validation of the second model, with the origin of this one."""
-        return None if self.other is None else self.other.with_provenance(self.provenance)  # type: ignore[arg-type]
-
-    @property
     def defined(self) -> bool:
         """Whether noise leaves records of both classes."""
         return all(self.counts.clear(each(self.bins)) for each in (measures.positives, measures.negatives))
@@ -326,7 +287,7 @@ class ValidationEstimate(Estimate):
         groups = min(GROUPS, self.bins) if groups is None else groups
         any_whole(groups, "groups", 2, self.bins if name in _GROUPED else None)
         threshold = self._place(threshold) if name in AT_THRESHOLD else None
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        level = self.level(confidence_level)
         key = (name, level, threshold, groups)
         if key not in self._kept:
             self._kept[key] = self._measure(name, level, threshold, groups)
@@ -357,7 +318,7 @@ class ValidationEstimate(Estimate):
                 return unknown()
             low, high = self.roc.auc_interval(level)
             return Value(self.roc.auc, low, high, (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
-        return measures.coefficient(counts, name, level) if self.defined else unknown(*_POSSIBLE[name])
+        return measures.coefficient(counts, name, level) if self.defined else unknown(-math.inf, math.inf)
 
     def _place(self, threshold: Any) -> float:
         if not _real(threshold) or not 0 <= threshold < 1 or abs((threshold * self.bins + 0.5) % 1 - 0.5) > 1e-6:
@@ -384,26 +345,36 @@ class ValidationEstimate(Estimate):
         Raises:
             ParameterError: there is no threshold, or one is no end of bins.
         """
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        level = self.level(confidence_level)
         given = np.arange(self.bins // 2 + 1) / self.bins if thresholds is None else thresholds
         places = np.array([self._place(each) for each in np.atleast_1d(np.asarray(given, dtype=object)).tolist()])
         if not len(places):
             raise ParameterError("`thresholds` must hold at least one")
-        nothing = np.full(len(places), np.nan)
+        least, nothing = -places / (1 - places), np.full(len(places), np.nan)
         if not self.counts.clear(np.ones((2, self.bins))):
-            return DecisionCurve(places, nothing, -places / (1 - places), np.ones(len(places)), nothing)
-        ratios = [measures.at_threshold("net_benefit", self.bins, each) for each in places]
-        histograms = self.counts.histograms
-        functions = [measures.quotient(each.part, each.whole)(histograms) for each in ratios]
-        values = np.array([each.value for each in functions])
-        change = self.counts.change(np.stack([each.gradient for each in functions]))
-        low, high = change.ends(values, level, together=together)
-        least, everybody = -places / (1 - places), []
-        for each in places:
-            ratio = measures.at_threshold("treat_all", self.bins, each)
-            everybody.append(measures.quotient(ratio.part, ratio.whole)(histograms).value)
+            return DecisionCurve(places, nothing, least, np.ones(len(places)), nothing)
+        histograms, number = self.counts.histograms, float(self.counts.histograms.sum())
+        called, everybody = (
+            np.stack([measures.at_threshold(name, self.bins, each).part for each in places])
+            for name in ("net_benefit", "treat_all")
+        )
+        values, all_called = ((part * histograms).sum(axis=(1, 2)) / number for part in (called, everybody))
+        low, high = self.counts.change((called - values[:, None, None]) / number).ends(values, level, together=together)
         low, high, values = (np.clip(each, least, 1.0) for each in (low, high, values))
-        return DecisionCurve(places, values, low, high, np.array(everybody))
+        return DecisionCurve(places, values, low, high, all_called)
+
+    def plot_decision_curve(self, thresholds: Any = None, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw net benefit over thresholds with a band that holds all of it at once; returns matplotlib axes.
+
+        Args:
+            thresholds: As for `decision_curve`.
+            ax: Axes to draw into; new ones by default.
+            style: Of the curve; see `ogive.plots.Style`.
+
+        Raises:
+            ParameterError: matplotlib is not installed, noise leaves no curve, or a threshold is no end of a bin.
+        """
+        return room(type(self), "view").ValidationEstimateView(self).draw_decisions(thresholds, ax, **style)
 
     def threshold_for(self, sensitivity: float, confidence_level: float | None = None) -> tuple[float, float, float]:
         """The highest threshold that has at least this sensitivity, and the thresholds between which it lies.
@@ -444,7 +415,7 @@ class ValidationEstimate(Estimate):
         """
         _check_share(coverage, "coverage")
         check_independent_records(self.provenance)
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        level = self.level(confidence_level)
         place = measures.conformal_place(self.counts, coverage, level)
         return Conformal(float(coverage), level, place / self.bins)
 
@@ -472,45 +443,6 @@ class ValidationEstimate(Estimate):
             intercept, slope = math.log(share / (1 - share)), 0.0
         return Recalibration(kind, (intercept, slope))
 
-    # comparisons
-
-    def difference(
-        self, other: ValidationEstimate, name: str, confidence_level: float | None = None, **where: Any
-    ) -> Value:
-        """A measure of these records less that of other, independent ones, such as another group.
-
-        Args:
-            other: The validation of the other records.
-            name: As for `measure`.
-            confidence_level: By default that of the estimate.
-            where: Threshold or groups, as for `measure`.
-        """
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-        one, two = (Number(name, *each.measure(name, level, **where)) for each in (self, other))
-        value, error, low, high = confidence.difference(one, two, level)
-        return Value(value, low, high, error)
-
-    def improvement(self, name: str, confidence_level: float | None = None, **where: Any) -> Value:
-        """A measure of this model less that of the second one, on the same records.
-
-        How the errors of both models go together is not measured: the interval holds for any correlation, and is wider
-        than it would have to be where both models err alike.
-
-        Args:
-            name: As for `measure`.
-            confidence_level: By default that of the estimate.
-            where: Threshold or groups, as for `measure`.
-
-        Raises:
-            ParameterError: there is no second model.
-        """
-        second = self.second
-        if second is None:
-            raise ParameterError("there is no second model; release with `other=` to compare two")
-        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
-        one, two = (each.measure(name, level, **where) for each in (self, second))
-        return difference_of_same(one, two, 1.0)
-
     # error
 
     def errors(self, truth: ValidationEstimate) -> dict[str, float]:
@@ -526,11 +458,6 @@ class ValidationEstimate(Estimate):
         count = float((weights * self.counts.histograms).sum())
         noise = math.sqrt(float(self.counts.change(weights[None]).noise[0]))
         return noise / count if count > 0 else math.inf
-
-    def results(self) -> dict[str, Any]:
-        """Measures with their intervals, for other programs."""
-        values = {name: self.measure(name) for name in MEASURES}
-        return {name: [each if math.isfinite(each) else None for each in value] for name, value in values.items()}
 
 
 def _uncertainty(prevalence: Value) -> Value:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ogive.columns import LabelValue, Missing, OutsidePolicy
 from ogive.core.checks import among, one_of, whole
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
+from ogive.statistics.functionals import ask_scores, check_other
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
-from ogive.statistics.methods.together import Weighted, ask_together
 from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.validation.estimate import LEAST_BINS, MOST_BINS, ValidationEstimate
 
@@ -59,8 +58,7 @@ class Validation:
     def __post_init__(self) -> None:
         if not isinstance(self.score, str):
             raise ParameterError(f"`score` must be a column's name, got {quoted(self.score)}")
-        if self.other is not None and (not isinstance(self.other, str) or self.other == self.score):
-            raise ParameterError(f"`other` must be the name of another column of scores, got {quoted(self.other)}")
+        check_other(self.other, self.score, self.label)
         whole(self.bins, "bins", LEAST_BINS, MOST_BINS)
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
         checked = self.roc(self.score)
@@ -69,19 +67,9 @@ class Validation:
 
     def roc(self, score: str) -> Roc:
         """The question for the curves of both classes over a score."""
-        return Roc(
-            score,
-            self.label,
-            (0, 1),
-            bins=self.bins,
-            positive=self.positive,
-            negative=self.negative,
-            public_labels=False,
-            method=self.method,
-            missing=self.missing,
-            outside=self.outside,
-            confidence_level=self.confidence_level,
-        )
+        same = ("bins", "positive", "negative", "method", "missing", "outside", "confidence_level")
+        options: dict[str, Any] = {name: getattr(self, name) for name in same}
+        return Roc(score, self.label, (0, 1), public_labels=False, **options)
 
     def canonical(self) -> Validation:
         """The canonical form of the statistic: classes in one order."""
@@ -97,15 +85,8 @@ class Validation:
 
         Privacy: one measurement of both classes at the whole of `terms.privacy`; of two models one each, at half of it.
         """
-        if self.other is None:
-            result = yield from self._measured(self.score, terms)
-            return result
-        models = [
-            Weighted(Fraction(1), lambda mine, score=score: self._measured(score, mine), once=True)  # type: ignore[misc]
-            for score in (self.score, self.other)
-        ]
-        both: list[ValidationEstimate] = yield from ask_together(models, terms)
-        return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
+        estimate: ValidationEstimate = yield from ask_scores(self, self._measured, terms)
+        return estimate
 
     def _measured(self, score: str, terms: Terms) -> Generator[Query, Answer, ValidationEstimate]:
         """The curves of both classes over a score, measured and smoothed as for a ROC curve."""

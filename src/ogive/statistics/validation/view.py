@@ -9,14 +9,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.core.digits import number
 from ogive.errors import ParameterError
 from ogive.showing import words
+from ogive.showing.axis import nice_step
 from ogive.showing.chapter import Picture
-from ogive.showing.chart import Line, Ribbon, SquareChart
+from ogive.showing.chart import SMALL, Line, Ribbon, SquareChart
 from ogive.showing.parts import Html
-from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, new_axes, styled
-from ogive.showing.view import View, level
+from ogive.showing.pictures import BLUE, COLORS, GRAY, ORANGE, Style, caption, legend, lighten, new_axes, styled
+from ogive.showing.view import MeasuresView, with_ends
 from ogive.statistics.confidence import Number
 from ogive.statistics.functionals import Value
 from ogive.statistics.validation import measures
@@ -38,77 +38,39 @@ USELESS = 0.2
 """An interval of the AUC that is wider says little."""
 
 
-class ValidationEstimateView(View):
+class ValidationEstimateView(MeasuresView):
     """Measures with their intervals; of two models also their difference."""
 
     estimate: ValidationEstimate
-    compares = True
-    table_title = "Measures"
 
     @property
     def name(self) -> str:
-        estimate = self.estimate
-        beside = f" and {estimate.other.score}" if estimate.other is not None else ""
-        return f"validation of {estimate.score}{beside} against {estimate.label.column}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.name[0].upper()}{self.name[1:]}"
+        return f"validation of {self.subject} against {self.estimate.label.column}"
 
     @property
     def short(self) -> str:
         return f"of {self.estimate.score[:40]}: {self.estimate.bins} bins"
 
-    @property
-    def subject(self) -> str:
-        return self.estimate.score
-
     # text
 
     @property
+    def measures(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        return {title: (name, {}) for name, title in SHOWN.items()}
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
-        estimate = self.estimate
-        if not estimate.defined:
+        if not self.estimate.defined:
             return [("warning", "undefined: the noise leaves no records of a class; use a larger budget")]
-        about = "about " if estimate.private else ""
-        share = estimate.measure("prevalence")
-        return [("records", f"{about}{estimate.records:,.0f}"), ("positive", _with_ends(share))]
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        estimate = self.estimate
-        if estimate.other is None:
-            return ("measure", "value", f"{level(estimate)} interval")
-        return ("measure", estimate.score, estimate.other.score, "difference", f"{level(estimate)} interval")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        estimate, second = self.estimate, self.estimate.second
-        results: list[tuple[str, ...]] = []
-        for name, title in SHOWN.items():
-            value = estimate.measure(name)
-            if second is None:
-                results.append((title, _shown(value), _ends(value)))
-            else:
-                less = estimate.improvement(name)
-                results.append((title, _shown(value), _shown(second.measure(name)), _shown(less), _ends(less)))
-        return results
+        return [*super().facts, ("positive", with_ends(self.estimate.measure("prevalence")))]
 
     @property
     def notes(self) -> list[str]:
         estimate = self.estimate
-        notes = [
-            "intervals are for the population: sampling error" + (" and noise" if estimate.private else ""),
-            f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off",
-        ]
-        if estimate.other is not None:
-            notes.append("intervals of differences hold however the errors of both models go together, and are wide")
-        return notes
+        return [*super().notes, f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off"]
 
     @property
     def line(self) -> list[tuple[str, str]]:
-        named = {"brier": "Brier score", "auc": "AUC", "slope": "slope"}
-        return [(title, _with_ends(self.estimate.measure(name))) for name, title in named.items()]
+        return [(SHOWN[name], with_ends(self.estimate.measure(name))) for name in ("brier", "auc", "slope")]
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """The Brier score."""
@@ -130,19 +92,17 @@ class ValidationEstimateView(View):
         groups = measures.grouped(estimate.counts, min(10, estimate.bins), "ece")
         if groups is None:
             raise ParameterError("noise leaves no calibration curve to draw")
-        histograms, middle = estimate.counts.histograms, measures.midpoints(estimate.bins)
-        scores, shares, low, high = [], [], [], []
+        number, middle = estimate.counts.histograms.sum(axis=0), measures.midpoints(estimate.bins)
+        points = []
         for first, last in pairwise(groups.ends):
             inside = (middle > first) & (middle < last)
             weights = measures.positives(estimate.bins, inside)
             ratio = measures.Ratio(weights, weights + weights[::-1], share=True)
-            value = ratio.estimate(estimate.counts, estimate.confidence_level)
-            total = histograms.sum(axis=0)[inside]
-            scores.append(min(max(float(total @ middle[inside] / total.sum()), float(first)), float(last)))
-            shares.append((value.low + value.high) / 2 if math.isnan(value.value) else value.value)
-            low.append(value.low)
-            high.append(value.high)
-        return np.array(scores), np.array(shares), np.array(low), np.array(high)
+            share, low, high, _ = ratio.estimate(estimate.counts, estimate.confidence_level)
+            score = float(number[inside] @ middle[inside] / number[inside].sum())
+            points.append((np.clip(score, first, last), (low + high) / 2 if math.isnan(share) else share, low, high))
+        scores, shares, lows, highs = np.array(points).T
+        return scores, shares, lows, highs
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the calibration curve: the share of positives in groups of scores, with intervals."""
@@ -164,31 +124,75 @@ class ValidationEstimateView(View):
         axes.set_ylim(-0.02, 1.02)
         return self.finish(axes, grid="both")
 
+    def draw_decisions(self, thresholds: Any = None, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw net benefit over thresholds beside that of treating everybody and nobody, and of the second model."""
+        estimate, second = self.estimate, self.estimate.second
+        curve = estimate.decision_curve(thresholds, together=True)
+        if not np.isfinite(curve.net_benefit).any():
+            raise ParameterError("noise leaves no decision curve to draw")
+        axes, look = new_axes(ax), styled(style, color=BLUE, linewidth=1.8, label=estimate.score)
+        axes.fill_between(curve.thresholds, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
+        plain = {"color": GRAY, "linewidth": 1}
+        axes.plot(curve.thresholds, curve.treat_all, linestyle=(0, (1, 2)), label="treat everybody", **plain)
+        axes.axhline(0.0, label="treat nobody", **plain)
+        axes.plot(curve.thresholds, curve.net_benefit, **look)
+        if second is not None:
+            other = second.decision_curve(thresholds).net_benefit
+            axes.plot(curve.thresholds, other, color=COLORS[2], linewidth=1.4, label=second.score)
+        top = max(float(np.nanmax([curve.high, curve.treat_all])), 0.01)
+        axes.set_ylim(-0.15 * top, 1.05 * top)
+        axes.set_xlabel("Threshold of the predicted probability above which a record is treated")
+        axes.set_ylabel("Net benefit")
+        caption(axes, f"Decision curve of {self.subject}", estimate.caption, private=estimate.private)
+        lighten(axes)
+        legend(axes)
+        return axes
+
     def pictures(self, exact: Any) -> Sequence[Picture]:
-        estimate = self.estimate
-        if not estimate.defined:
+        if not self.estimate.defined:
             return ()
-        scores, shares, low, high = self.curve()
-        sure = words.percent(estimate.confidence_level)
-        chart = SquareChart(
-            title="Calibration curve",
-            summary="Share of positive records for each predicted probability.",
-            x_label="Predicted probability",
-            y_label="Share that is positive",
-            lines=(
-                Line("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0])),
-                Line("curve", scores, shares),
-                *(() if exact is None else (Line("truth", *exact.curve()[:2]),)),
-            ),
-            ribbon=Ribbon(scores, low, high),
-            legend=(
-                ("curve", "Released" if estimate.private else "Exact values of these records"),
-                ("band", f"{sure} intervals for the population"),
-                ("chance", "Perfect calibration"),
-                *([("truth", "Exact values of these records")] if exact is not None else []),
-            ),
+        ends, (scores, *others) = np.array([0.0, 1.0]), self.curve()
+        calibration = self._chart(
+            ("Calibration curve", "Share of positive records for each predicted probability."),
+            ("Predicted probability", "Share that is positive"),
+            (scores, *others),
+            Line("chance", ends, ends),
+            ("intervals", "Perfect calibration"),
+            None if exact is None else exact.curve()[:2],
         )
-        return (Picture(chart),)
+        places, benefit, low, high, everybody = self.estimate.decision_curve(together=True)
+        top = 1.2 * max(float(everybody[0]), float(benefit.max()), 0.01)
+        step = nice_step(top, 5)
+        decisions = self._chart(
+            ("Decision curve", "Net benefit of treating records above a threshold, for each threshold."),
+            ("Threshold", "Net benefit"),
+            (places, benefit, low, high),
+            Line("chance", places, np.where(everybody < 0, math.nan, everybody)),
+            ("band", "Treating everybody; the bottom line is treating nobody"),
+            None if exact is None else exact.estimate.decision_curve()[:2],
+            sizes=SMALL,
+            x_top=float(places[-1]),
+            y_top=math.ceil(top / step - 1e-9) * step,
+        )
+        return Picture(calibration), Picture(decisions, name=decisions.title)
+
+    def _chart(
+        self, what: Any, labels: Any, points: Any, chance: Line, said: Any, truth: Any, **more: Any
+    ) -> SquareChart:
+        """A chart of points with their intervals, a line to compare them with, and the exact points where known."""
+        word, sure = "Exact values of these records", words.percent(self.estimate.confidence_level)
+        named = [
+            ("curve", "Released" if self.estimate.private else word),
+            ("band", f"{sure} {said[0]} for the population"),
+        ]
+        return SquareChart(
+            *what,
+            *labels,
+            lines=(chance, Line("curve", *points[:2]), *(() if truth is None else (Line("truth", *truth),))),
+            ribbon=Ribbon(points[0], *points[2:]),
+            legend=(*named, ("chance", said[1]), *(() if truth is None else (("truth", word),))),
+            **more,
+        )
 
     # the chapter
 
@@ -201,7 +205,7 @@ class ValidationEstimateView(View):
         fits = "right on average" if less.low <= 0 <= less.high else ("too low" if less.value > 0 else "too high")
         return (
             f"The score ranks a positive record above a negative one in {words.percent(auc.value, 1)} of all pairs. "
-            f"Predicted probabilities are {fits}; the calibration slope is {_with_ends(slope)}, where 1 is right and "
+            f"Predicted probabilities are {fits}; the calibration slope is {with_ends(slope)}, where 1 is right and "
             "less means predictions that are too extreme."
         )
 
@@ -231,17 +235,3 @@ class ValidationEstimateView(View):
             return f"The noise leaves no records of a class. {help_}"
         value = estimate.measure("auc")
         return f"The interval of the AUC is wide. {help_}" if value.high - value.low > USELESS else None
-
-
-def _shown(value: Value) -> str:
-    return "-" if math.isnan(value.value) else number(value.value, value.high - value.low)
-
-
-def _ends(value: Value) -> str:
-    if not math.isfinite(value.low + value.high):
-        return "any number"
-    return " to ".join(number(each, value.high - value.low) for each in (value.low, value.high))
-
-
-def _with_ends(value: Value) -> str:
-    return f"{_shown(value)} ({_ends(value)})"
