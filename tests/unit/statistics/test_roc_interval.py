@@ -5,13 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.curves import pairs_in_order
+from scipy.optimize import brentq
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.releasing.release import release
 from ogive.statistics.curve.bands import NoiseMaxima
-from ogive.statistics.roc.area import SimulatedNoise, auc_interval, pairs_at_ends
+from ogive.statistics.roc.area import SimulatedNoise, _one_side, auc_interval, pairs_at_ends
 from ogive.statistics.roc.points import area, rates, tie_bound
 from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
@@ -47,10 +49,26 @@ def test_pairs_over_products_is_the_area():
 
 
 def test_noise_in_the_pairs_alone_gives_its_quantiles_over_the_product():
-    pairs = RANDOM.normal(0, 400, size=1999)
+    pairs = RANDOM.normal(0, 4000, size=1999)
     low, high = interval(pairs, np.zeros(1999))
-    ends = np.sort(pairs)[[99, 1899]] / 40_000
+    part = brentq(lambda p: norm.cdf(norm.ppf(p)) + norm.cdf(norm.ppf(p) - 80_000 * TIES / pairs.std()) - 0.1, 0.05, 0.1)
+    assert 0.055 < part < 0.0999, "ties matter here and are not all"
+    rank = int(np.ceil((1 - part) * 2000))
+    ends = np.sort(pairs)[[1999 - rank, rank - 1]] / 40_000
     assert (low, high) == pytest.approx((AREA - TIES - ends[1], AREA + TIES - ends[0]), abs=1e-6)
+
+
+@pytest.mark.parametrize("apart", [0, 0.4, 0.8, 40])
+def test_one_critical_value_holds_either_end_of_what_ties_leave_open_as_often_as_it_says(apart):
+    tail = Fraction(1, 20)
+    part = _one_side(apart, tail)
+
+    def held(each):
+        return norm.cdf(apart - norm.ppf(each)) - norm.cdf(norm.ppf(each))
+
+    assert held(float(part)) == pytest.approx(0.95, abs=1e-6)
+    assert held(0.05) < 0.945 or apart == 40, "control: all of the tail at either end is too much where both ends are near"
+    assert held(0.025) > 0.955 or apart == 0, "control: half of it is too little where they are not"
 
 
 def test_noise_that_moves_pairs_and_products_together_does_not_move_the_area():

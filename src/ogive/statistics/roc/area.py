@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -148,21 +149,26 @@ def _alike(curves: Float64) -> Float64:
 # has no other error than the noise: its law is that of (P^ - P) - A (Q^ - n_0 n_1), found by simulating the noise
 # around the released curves. The interval holds every A for which H(A) is between two quantiles of that law; no
 # quotient of noisy numbers is formed, so small classes widen the interval instead of breaking it. For the population, H
-# gains the sampling error of A times n_0 n_1, taken as normal with the larger of DeLong's variance on the released
-# curves and Hanley and McNeil's for the candidate A, which does not vanish where the released curves happen to separate
-# the classes.
+# gains the sampling error of A times n_0 n_1, taken as normal and independent of the noise. Its variance is Hanley and
+# McNeil's for the candidate A, which does not vanish where the released curves happen to separate the classes, times
+# the ratio of DeLong's to it on the released curves, as far as these have pairs in the wrong order to tell it from.
 #
 # The area that is held is that of the scores themselves, not of the bins that they were sorted into. Scores in one bin
 # look tied, and how they rank within it is not measured: P is at least P_0, with all such pairs ranked wrongly, and at
 # most P_1, with all ranked rightly. Both are bilinear in the two curves as well. The lower end is that of an interval
-# for P_0 / (n_0 n_1), the upper end that of one for P_1 / (n_0 n_1), each with half of the error probability, so that
-# coarse grids widen the interval by what they hide, noise in the number of ties included, and no union bound is needed.
+# for P_0 / (n_0 n_1), the upper end that of one for P_1 / (n_0 n_1), so that coarse grids widen the interval by what
+# they hide, noise in the number of ties included. Both ends use one critical value c. An area at one of the two ends is
+# d = (P_1 - P_0) / sd from the other, where the other end errs less often, so c is such that Phi(c + d) - Phi(-c) is
+# the level: each end has half of the error probability where there are no ties, and all of it where there are many.
 #
 # The released A, with ties one half, is read off smoothed curves; where it is outside, the interval is extended to it.
 #
-# Source: Fieller 1954 for the inversion; DeLong, DeLong and Clarke-Pearson 1988; Hanley and McNeil 1982.
+# Source: Fieller 1954 for the inversion; DeLong, DeLong and Clarke-Pearson 1988; Hanley and McNeil 1982; Imbens and
+# Manski 2004 for one critical value of both ends.
 
 _CANDIDATES = 201
+_WRONG = 10
+"""Expected records in a pair of the wrong order at which DeLong's variance and Hanley and McNeil's count alike."""
 _HALVINGS = 24
 _SAMPLING_SEED = 0x617563  # public and fixed
 _ROUNDING = 1e-12
@@ -217,6 +223,28 @@ def hanley_mcneil_variance(area: Float64, negatives: float, positives: float) ->
     return np.maximum(variance, 0.0)
 
 
+def _spread_ratio(curves: Float64, positive_when: str, ties: float) -> float:
+    """DeLong's variance over Hanley and McNeil's, drawn towards 1 the fewer records there are in wrong order."""
+    sizes = curves[:, -1]
+    worst, best = pairs_at_ends(curves[0], curves[1], positive_when)
+    area = float((1 - ties) * worst + ties * best) / float(max(sizes[0] * sizes[1], 1.0))
+    usual = float(hanley_mcneil_variance(np.array(area), *sizes))
+    wrong = 2 * float(sizes.min()) * min(area, 1 - area)
+    if usual <= 0 or wrong <= 0:
+        return 1.0
+    return (wrong * delong_variance(curves, positive_when, ties) / usual + _WRONG) / (wrong + _WRONG)
+
+
+def _one_side(apart: float, tail: Fraction) -> Fraction:
+    """Error probability of each end of an interval for what lies between two numbers that many deviations apart."""
+    normal, least, most = NormalDist(), tail / 2, tail
+    for _ in range(_HALVINGS):
+        middle = (least + most) / 2
+        c = -normal.inv_cdf(float(middle))
+        least, most = (middle, most) if normal.cdf(-c) + normal.cdf(-c - apart) <= tail else (least, middle)
+    return least
+
+
 def auc_interval(
     released: float,
     raw: Float64,
@@ -246,17 +274,25 @@ def auc_interval(
     pairs = np.zeros((2, simulations)) if noise is None else noise.pairs
     products = np.zeros(simulations) if noise is None else noise.products
     sampling = np.zeros(len(products))
-    floors = (0.0, 0.0)
+    sizes = curves[:, -1]
+    ratios = [1.0, 1.0]
     if target == "population":
         sampling = np.random.Generator(np.random.PCG64(_SAMPLING_SEED)).standard_normal(len(products))
-        sampling *= curves[0, -1] * curves[1, -1] * math.sqrt(rows_of_one)
-        floors = (delong_variance(curves, positive_when, 0.0), delong_variance(curves, positive_when, 1.0))
+        sampling *= sizes[0] * sizes[1] * math.sqrt(rows_of_one)
+        ratios = [_spread_ratio(curves, positive_when, ties) for ties in (0.0, 1.0)]
+
+    def errors(area: float) -> list[Float64]:
+        usual = float(hanley_mcneil_variance(np.array(area), *sizes))
+        return [pairs[k] - area * products + math.sqrt(ratios[k] * usual) * sampling for k in range(2)]
+
+    tied = max(0.0, float(ends[1] - ends[0] - (pairs[1] - pairs[0]).std()))
+    deviation = max(float(each.std()) for each in errors(released))
+    part = _one_side(tied / deviation if deviation > 0 else 0.0, tail)
 
     def accepts(area: float) -> bool:
-        least = float(hanley_mcneil_variance(np.array(area), curves[0, -1], curves[1, -1]))
-        worst, best = (pairs[k] - area * products + math.sqrt(max(floors[k], least)) * sampling for k in range(2))
+        worst, best = errors(area)
         value = ends - area * product
-        fits = value[0] <= upper_quantile(worst, tail / 2) and value[1] >= -upper_quantile(-best, tail / 2)
+        fits = value[0] <= upper_quantile(worst, part) and value[1] >= -upper_quantile(-best, part)
         return bool(fits)
 
     center = float(ends.mean()) / product if product > 0 else released
