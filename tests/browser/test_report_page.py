@@ -296,8 +296,8 @@ def test_a_screen_reader_finds_headings_charts_and_tables(shown, report, screen)
     named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes]
     charts = [name for role, name in named if role in ("image", "img")]
     assert (
-        len(charts) == 1 + 1 + 3 + 1 + 1 + 2
-    )  # budget, curve, ROC and its two small ones, calibration, boxes, described
+        len(charts) == 1 + 1 + 3 + 2 + 1 + 2
+    )  # budget, curve, ROC and its two small ones, calibration with differences, boxes, described
     assert all(charts)
     assert [name for role, name in named if role == "heading" and "hospital" in name] == ["A hospital"]
     assert ("heading", "What is not protected") in named

@@ -3,7 +3,6 @@
 from helpers.scope import is_everything
 
 FEWEST = {
-    "statistics.calibration.sums.BOUNDED": 199,
     "statistics.calibration.sums.TESTED": 199,
     "statistics.crosstab.estimate.SIMULATIONS": 199,
     "statistics.curve.approximating.SIMULATIONS": 299,

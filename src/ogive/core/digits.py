@@ -10,9 +10,11 @@ _MOST = 12
 _LEAST_P = 0.001
 
 
-def p_value(value: float, digits: int = 2) -> str:
-    """A p-value as papers print it, beside a sign: "= 0.034", or "< 0.001" below that."""
-    return f"< {_LEAST_P}" if value < _LEAST_P else f"= {value:.{digits}g}"
+def p_value(value: float, digits: int = 2, *, bound: bool = False, least: float = _LEAST_P) -> str:
+    """A p-value as papers print it, beside a sign: "= 0.034", "< 0.001" below that, or "<= 0.002" of a bound."""
+    if bound and value >= least:
+        return f"<= {value:.{digits}g}"
+    return f"< {least:g}" if value < least else f"= {value:.{digits}g}"
 
 
 def percent(share: float) -> str:

@@ -531,7 +531,13 @@ def _pooled(banks: Banks) -> Rows:
         else:
             statistics = [each.debiased_statistic for each in pair]
             grid.add_row("Hosmer-Lemeshow H*", *(plain_number(one, 3) for one in (*statistics, each.truth.statistic)))
-            grid.add_row("  p-value", *(p_value(one.p_value, 3).removeprefix("= ") for one in (*pair, each.truth)))
+            grid.add_row(
+                "  p-value",
+                *(
+                    p_value(one.p_value, 3, bound=one.p_value_is_bound).removeprefix("= ")
+                    for one in (*pair, each.truth)
+                ),
+            )
     return grid
 
 
@@ -564,6 +570,7 @@ def _calibration(part: Part) -> str:
     )
     return fill(
         f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} corrected for noise), p "
-        f"{p_value(result.p_value)}: the probabilities {verdict}; true statistic {exact}",
+        f"{p_value(result.p_value, bound=result.p_value_is_bound)}: the probabilities {verdict}; true statistic "
+        f"{exact}",
         _LINE,
     )

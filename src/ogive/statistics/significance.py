@@ -19,6 +19,8 @@ from ogive.statistics.base import Shown
 
 Alternative = Literal["two-sided", "greater", "less"]
 _DEVIATIONS = 2
+_FAINT = 1e-15
+"""A smaller p-value is shown as one below it."""
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 
 
@@ -37,6 +39,8 @@ class HypothesisTest(Shown):
         alternative: "two-sided", or "greater" or "less" than expected.
         method: What the p-value counts, as a sentence.
         provenance: Of the estimate; None where it was not released.
+        p_value_is_bound: Whether `p_value` is the smallest that the simulation of the noise can show, so that the true
+            one may be smaller.
     """
 
     hypothesis: str
@@ -48,6 +52,7 @@ class HypothesisTest(Shown):
     alternative: Alternative
     method: str
     provenance: Provenance | None = field(default=None, compare=False)
+    p_value_is_bound: bool = False
 
     def __post_init__(self) -> None:
         among(self.alternative, "alternative", ALTERNATIVES)
@@ -58,6 +63,10 @@ class HypothesisTest(Shown):
     def defined(self) -> bool:
         """Whether there is a statistic."""
         return not math.isnan(self.p_value)
+
+    def shown(self, digits_shown: int = 2) -> str:
+        """The p-value beside its sign, for example "= 0.034", or "<= 0.0015" of a bound."""
+        return digits.p_value(self.p_value, digits_shown, bound=self.p_value_is_bound)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
@@ -91,7 +100,10 @@ class HypothesisTestView(View):
         sides = "" if estimate.alternative == "two-sided" else f", alternative: {estimate.alternative}"
         return [
             (estimate.name, f"{statistic}, expected {expected}{sides}"),
-            ("p-value", digits.p_value(estimate.p_value, 3).removeprefix("= ")),
+            (
+                "p-value",
+                digits.p_value(estimate.p_value, 3, bound=estimate.p_value_is_bound, least=_FAINT).removeprefix("= "),
+            ),
             ("method", estimate.method),
         ]
 
@@ -99,6 +111,7 @@ class HypothesisTestView(View):
     def columns(self) -> dict[str, Any]:
         """The hypothesis, the statistic and the p-value."""
         names = ("hypothesis", "name", "statistic", "expected", "standard_error", "p_value", "alternative")
+        names = (*names[:6], "p_value_is_bound", names[6])
         return {name: [getattr(self.estimate, name)] for name in names}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
@@ -111,10 +124,7 @@ class HypothesisTestView(View):
         ends = (estimate.expected - reach, estimate.expected + reach)
         intervals(axes, ["expected"], [estimate.expected], [ends], style)
         axes.axvline(estimate.statistic, color="0.3", linewidth=1, linestyle="--", zorder=0)
-        axes.set_xlabel(
-            f"{estimate.name}: dashed; expected with {_DEVIATIONS} standard errors: p "
-            f"{digits.p_value(estimate.p_value)}"
-        )
+        axes.set_xlabel(f"{estimate.name}: dashed; expected with {_DEVIATIONS} standard errors: p {estimate.shown()}")
         caption(axes, self.title, estimate.caption, private=estimate.private)
         lighten(axes, grid="x")
         return axes
@@ -125,7 +135,7 @@ def brief(estimate: HypothesisTest) -> str:
     if not estimate.defined:
         return f"{estimate.hypothesis}: not tested, since there is no statistic"
     counted = " (noise included)" if estimate.private else ""
-    return f"{estimate.hypothesis}: p {digits.p_value(estimate.p_value)}{counted}"
+    return f"{estimate.hypothesis}: p {estimate.shown()}{counted}"
 
 
 def sentence(estimate: HypothesisTest) -> str:
@@ -133,7 +143,7 @@ def sentence(estimate: HypothesisTest) -> str:
     if not estimate.defined:
         return f"Whether {estimate.hypothesis} was not tested, since there is no statistic."
     counted = ", with the noise counted" if estimate.private else ""
-    return f"Test that {estimate.hypothesis}: p {digits.p_value(estimate.p_value)}{counted}."
+    return f"Test that {estimate.hypothesis}: p {estimate.shown()}{counted}."
 
 
 def check_independent_records(provenance: Provenance | None) -> None:
@@ -168,13 +178,27 @@ def testable(provenance: Provenance | None) -> bool:
 def p_value(
     distance: float, sampling: float, noise: Float64 | None, alternative: Alternative, *, bounded: int = 0
 ) -> float:
-    """Probability of a statistic at least as far from its expected value as this one."""
+    """Probability of a statistic at least as far from its expected value as this one, at least `smallest_p_value`."""
     if math.isnan(distance):
         return math.nan
     if noise is None:
         return _tail(distance, sampling, np.zeros(1), alternative)
     mean = _tail(distance, sampling, noise, alternative)
     return min(1.0, (1 + bounded + mean * len(noise)) / (len(noise) + 1))
+
+
+def smallest_p_value(noise: Float64 | None, bounded: int = 0) -> float:
+    """What no simulated p-value is below."""
+    return 0.0 if noise is None else (1 + bounded) / (len(noise) + 1)
+
+
+def exact_p_value(distance: float, normal: float, scales: Float64, alternative: Alternative) -> float:
+    """The same of a normal error and Laplace ones with these scales, without a simulation."""
+    if math.isnan(distance):
+        return math.nan
+    if alternative == "two-sided":
+        return min(1.0, 2 * float(beyond(abs(distance), normal, scales)))
+    return float(beyond(distance if alternative == "greater" else -distance, normal, scales))
 
 
 def _tail(distance: float, sampling: float, noise: Float64, alternative: Alternative) -> float:
@@ -192,3 +216,44 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
     if alternative == "two-sided":
         estimate = np.minimum(estimate + ndtr((-moved - reach) / sampling), 1.0)
     return float(estimate.mean())
+
+
+# --- The tail of a normal error S of deviation s with Laplace parts
+#
+# With one of scale b, a = s^2 / 2b^2, Phi the distribution function of a standard normal variable and Q = 1 - Phi,
+#
+#     P(S + E > t) = Q(t / s) + (exp(a - t / b) Phi(t / s - s / b) - exp(a + t / b) Q(t / s + s / b)) / 2.
+#
+# The sum of Laplace variables of different scales b_j has the density sum of w_j (that of b_j), with w_j the product
+# of b_j^2 / (b_j^2 - b_i^2) over i (partial fractions of the characteristic function). Scales that are nearly alike are
+# moved apart, which makes the tail longer by a few parts in a thousand.
+
+_APART, _NEGLIGIBLE = 5e-4, 1e-3
+
+
+def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
+    """P(S + sum of E_j > t) of a normal error and of Laplace ones with `scales` along the last axis."""
+    from scipy.special import log_ndtr, ndtr  # slow to import
+
+    t, normal = np.asarray(t, dtype=float), np.asarray(normal, dtype=float)
+    largest = scales.max(axis=-1, keepdims=True, initial=0.0)
+    if not np.any(largest > _NEGLIGIBLE * normal[..., None]):
+        scale = np.hypot(normal, math.sqrt(2) * np.sqrt(np.sum(scales**2, axis=-1)))
+        return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t < 0))
+    apart = np.sort(np.maximum(scales, _NEGLIGIBLE * np.maximum(largest, 1e-300)), axis=-1)
+    for j in range(1, apart.shape[-1]):
+        apart[..., j] = np.maximum(apart[..., j], (1 + _APART) * apart[..., j - 1])
+    result = np.zeros(np.broadcast_shapes(t.shape, normal.shape, apart.shape[:-1]))
+    for j in range(apart.shape[-1]):
+        b, others = apart[..., j], np.delete(apart, j, axis=-1)
+        weight = np.prod(1 / (1 - (others / b[..., None]) ** 2), axis=-1)
+        if not np.any(normal):
+            tail = np.exp(-np.abs(t) / b) / 2
+            result += weight * np.where(t >= 0, tail, 1 - tail)
+            continue
+        s = np.maximum(normal, 1e-6 * b)
+        z, ratio = t / s, s / b
+        near = np.exp(ratio**2 / 2 - t / b + log_ndtr(z - ratio))
+        far = np.exp(ratio**2 / 2 + t / b + log_ndtr(-z - ratio))
+        result += weight * (ndtr(-z) + (near - far) / 2)
+    return np.asarray(np.clip(result, 0.0, 1.0))

@@ -237,10 +237,43 @@ def test_a_calibration_chapter_gives_the_groups_and_the_test_in_words(calibratio
         assert float(row[3].removesuffix(" %")) == pytest.approx(100 * group.observed_share, abs=0.051)
         low, high = map(float, row[4].removesuffix(" %").split(" to "))
         assert (low, high) == pytest.approx([100 * end for end in group.interval], abs=0.051)
-    assert source.count('class="dot"') == 2 * len(rows) + 1  # two sizes and the legend
+    assert source.count('class="dot"') == 2 * 2 * len(rows) + 1  # two charts in two sizes, and a legend
     test = {row[0]: row[1] for row in rows_of(source, "Test")}
     assert float(test["Statistic H"].replace(",", "")) == pytest.approx(calibration.statistic, rel=0.01)
     assert set(test) == {"Statistic H", "H corrected for noise", "p-value"}
+
+
+def test_headline_caption_and_text_of_a_calibration_tell_groups_from_the_test_of_all(calibration):
+    """Which of them stand out is said beside what the test says, in all four cases."""
+    assert not any(group.stands_out for group in calibration.groups)
+    both = dataclasses.replace(calibration, p_value=0.01)
+    wrong = released(dataclasses.replace(TEST, label="wrong"), "2")
+    out = sum(group.stands_out for group in wrong.groups)
+    assert out > 0
+    counted = f"In {out} of {len(wrong.groups)} groups the interval does not hold the predicted probability"
+    for estimate, said in (
+        (calibration, "The intervals of all groups hold the predicted probability."),
+        (both, "no group stands out alone, but the differences of all groups together do."),
+        (wrong, f"{counted}."),
+        (dataclasses.replace(wrong, p_value=0.3), f"{counted}, though the differences of all groups together are not"),
+    ):
+        assert said in words_of(estimate)
+        assert said[1:].rstrip(".") in str(estimate)
+    assert "Each interval is about its group alone" in words_of(both)
+    assert "at most 1 of 1,000 such tests (p <= 0.001)" in p_value_words(0.001, bound=True)
+
+
+def test_a_calibration_is_drawn_beside_a_scale_by_quantile_unless_axes_are_given(calibration):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    first, beside = calibration.plot().figure.axes
+    assert len(first.lines[-1].get_xdata()) == len(calibration.groups)
+    points = calibration.reliability()
+    assert np.allclose(beside.lines[-1].get_ydata(), points.observed_share - points.mean_predicted)
+    assert np.allclose(np.diff(beside.lines[-1].get_xdata()), 1 / len(calibration.groups))
+    figure, axes = pyplot.subplots()
+    calibration.plot(axes)
+    assert figure.axes == [axes]
+    pyplot.close("all")
 
 
 def test_a_model_that_is_wrong_is_said_to_be(calibration):

@@ -269,7 +269,8 @@ def test_nothing_expected_is_not_defined():
 def test_a_class_without_records_is_tested_as_any_other():
     found = ask({"p": np.full(1000, 0.5), "y": np.ones(1000, dtype=int)}, trust=Clear)
     assert found.statistic == pytest.approx(1000)
-    assert found.p_value == pytest.approx(1e-4)
+    assert found.p_value == 1e-12
+    assert found.p_value_is_bound
 
 
 # Bad input

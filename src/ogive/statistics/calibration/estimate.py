@@ -23,12 +23,16 @@ from ogive.queries.sums import FORMS
 from ogive.statistics.base import Estimate
 from ogive.statistics.calibration.sums import (
     CONSTANTS,
+    SMALLEST_P_VALUE,
     Measured,
+    Moments,
     Sums,
     Within,
     bootstrap_p_value,
+    computed_p_value,
     debiased,
     share_intervals,
+    simulations_of,
     statistic,
 )
 from ogive.statistics.confidence import check_level
@@ -63,6 +67,11 @@ class CalibrationGroup:
     observed_share: float
     interval: tuple[float, float]
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether the interval does not hold the mean predicted probability."""
+        return not math.isnan(self.mean_predicted) and not self.interval[0] <= self.mean_predicted <= self.interval[1]
+
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
@@ -92,8 +101,9 @@ class Calibration(Estimate):
         values: Noisy measurements of the groups, whole numbers, shape (4 or 3, Q); see `GroupSumsQuery`.
         measured: Form and noise of the measurements.
         total: Number of records if public, else None.
-        p_value: Probability of a statistic at least as large under perfect calibration, by a simulation that includes
-            the noise; NaN where the statistic is not defined. Valid for a model that was fitted on other records.
+        p_value: Probability of a statistic at least as large under perfect calibration with the noise, or a bound of it
+            (`p_value_is_bound`); NaN where the statistic is not defined. Valid for a model that was fitted on other
+            records.
         degrees_of_freedom: Degrees of freedom of the chi-square reference.
         floor: Smallest expected count to divide by.
         confidence_level: Confidence level of the groups' intervals.
@@ -156,19 +166,28 @@ class Calibration(Estimate):
         return dataclasses.replace(self, provenance=provenance, curve=self.curve.with_provenance(provenance))
 
     def with_p_value(self) -> Self:
-        """The same estimate with its p-value simulated."""
+        """The same estimate with its p-value computed, or simulated where four counts were measured."""
         if not self.defined:
             return dataclasses.replace(self, p_value=math.nan)
-        result = bootstrap_p_value(
-            self.statistic, self.sums, self._within, self.measured, total=self.total, floor=self.floor
-        )
-        return dataclasses.replace(self, p_value=result)
+        known = self.statistic, self.sums, self._within, self.measured
+        if self.measured.form == "difference":
+            return dataclasses.replace(self, p_value=computed_p_value(*known, floor=self.floor))
+        return dataclasses.replace(self, p_value=bootstrap_p_value(*known, total=self.total, floor=self.floor))
+
+    @property
+    def p_value_is_bound(self) -> bool:
+        """Whether the p-value is the smallest that is told, so that a smaller one may be true."""
+        return self.p_value <= SMALLEST_P_VALUE or self.p_value == 1 / (simulations_of(self.bounds.bins) + 1)
 
     # The test
 
     @cached_property
     def _within(self) -> Within:
         return Within.of(self.curve, self.bounds.thresholds)
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return Moments.of(self.curve, self._within)
 
     @cached_property
     def _measured_sums(self) -> Sums:
@@ -261,11 +280,12 @@ class Calibration(Estimate):
             )
         )
 
-    def reliability(self, confidence_level: float | None = None) -> Reliability:
-        """Observed against predicted shares, with simultaneous intervals that include noise and sampling error.
+    def reliability(self, confidence_level: float | None = None, *, simultaneous: bool = True) -> Reliability:
+        """Observed against predicted shares, with intervals that include noise and sampling error.
 
         Args:
-            confidence_level: Confidence level of all intervals together; by default that of the estimate.
+            confidence_level: Confidence level of the intervals; by default that of the estimate.
+            simultaneous: Whether the level is that of all intervals together, or of each one.
 
         Raises:
             ParameterError: the level is not above 0 and at most 0.9999.
@@ -277,12 +297,13 @@ class Calibration(Estimate):
         mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
         share = np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
         low, high = share_intervals(
-            self._measured_sums,
+            self.values,
             self._within,
             self.measured,
-            total=self.total,
+            self._moments,
             confidence_level=level,
             rows_of_one=self.rows_of_one,
+            simultaneous=simultaneous,
         )
         return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 
@@ -334,7 +355,11 @@ class Calibration(Estimate):
         }
 
     def results(self) -> dict[str, Any]:
-        """The test, and each group; None where there is no number."""
+        """The test, and each group; None where there is no number.
+
+        Intervals of an earlier version, which were wider, are written again as they were read.
+        """
+        written = self.__dict__.get("_written") or [list(group.interval) for group in self.groups]
         rows = [
             {
                 "low": group.low,
@@ -343,9 +368,9 @@ class Calibration(Estimate):
                 "observed": list(group.observed),
                 "mean_predicted": finite(group.mean_predicted),
                 "observed_share": finite(group.observed_share),
-                "interval": list(group.interval),
+                "interval": interval,
             }
-            for group in self.groups
+            for group, interval in zip(self.groups, written, strict=True)
         ]
         return {
             "defined": self.defined,
@@ -377,7 +402,7 @@ class Calibration(Estimate):
         if curve.provenance != provenance:
             raise DataError("the curve of this calibration is of another release")
         check_price(provenance, [(curve.strategy, curve.adjacency)], None if sums is None else sums.price)
-        return cls(
+        estimate = cls(
             curve=curve,
             label=label,
             bounds=bounds,
@@ -390,6 +415,22 @@ class Calibration(Estimate):
             confidence_level=known.chance("confidence_level"),
             provenance=provenance,
         )
+        written = _written(data.get("results"), estimate.groups)
+        if written:
+            object.__setattr__(estimate, "_written", written)
+        return estimate
+
+
+def _written(results: Any, groups: tuple[CalibrationGroup, ...]) -> list[list[float]] | None:
+    """The intervals of a document if they hold those that its measurements give."""
+    rows = results.get("groups") if isinstance(results, dict) else None
+    ends = [row.get("interval") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    fits = len(ends) == len(groups) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(is_number, pair))
+        and 0 <= pair[0] <= group.interval[0] + _ALIKE and group.interval[1] - _ALIKE <= pair[1] <= 1
+        for pair, group in zip(ends, groups, strict=True)
+    )  # fmt: skip
+    return ends if fits else None
 
 
 def _pair(counts: Float64) -> tuple[float, float]:
@@ -398,6 +439,8 @@ def _pair(counts: Float64) -> tuple[float, float]:
 
 
 # --- Plain data, which need not be trusted
+
+_ALIKE = 1e-9  # numbers that differ by less are of another library
 
 _NEEDED = (
     *("curve", "label", "bounds", "form", "bits", "constants", "expected_noise", "observed_noise", "values", "total"),

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv
+from scipy.special import bdtr, betainccinv, betaincinv, ndtr
 
 from ogive.core.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
+from ogive.noise.laws import draw_public
 from ogive.queries import GroupSumsQuery
 from ogive.statistics.confidence import check_level
-from ogive.statistics.curve.bands import upper_quantile
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.significance import beyond
 
 GroupLaw = DiscreteLaplace | DiscreteGaussian
 
@@ -91,6 +91,12 @@ class Measured:
             return 0.0
         agreed = self.form == "counts" and self.constants == "exact"
         return self.expected.variance * 4.0**-self.bits * (0.75 if agreed else 1.0)
+
+    @property
+    def scales(self) -> Float64:
+        """Scales of Laplace laws or standard deviations of normal ones, in units of the values, shape (rows,)."""
+        laws = (self.expected, self.expected, *[self.observed] * (self.rows - 2))
+        return np.array([float(law.scale if isinstance(law, DiscreteLaplace) else law.sigma) for law in laws if law])
 
     def consistent(self, values: Int64, total: int | None) -> Sums:
         """Make measurements of shape (..., 4 or 3, Q) agree: expected counts and differences."""
@@ -204,20 +210,20 @@ class Within:
 
 # --- Simulations of a calibration test with its noise, from public and fixed random numbers
 
-TESTED, BOUNDED, FEWEST_SIMULATIONS = 9999, 9999, 999
-"""Simulations for a p-value and for intervals, and fewest of either where there are many groups."""
+TESTED, FEWEST_SIMULATIONS = 9999, 999
+"""Simulations for a p-value, and fewest where there are many groups."""
 
 _SIMULATED_VALUES = 20_000_000
 _BATCH_VALUES = 1 << 20
-_TEST_SEED, _INTERVAL_SEED = 0x686F736D6572, 0x72656C6961626C65  # public and fixed
-_SLACK = 1e-6  # room for rounding before whole numbers are taken
+_TEST_SEED, _CURVE_SEED = 0x686F736D6572, 0x72656C6961626C65  # public and fixed
 
 
-def _affordable(most: int, groups: int) -> int:
-    return min(most, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // (4 * groups)))
+def simulations_of(groups: int) -> int:
+    """How many simulations are affordable."""
+    return min(TESTED, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // (4 * groups)))
 
 
-# --- The p-value: the statistic under perfect calibration, by simulation that includes the noise
+# --- The p-value: the law of the statistic under perfect calibration, with the noise
 #
 # If labels are independent with the predicted probabilities, a group's deviation D is a centered sum of
 # independent 0-1 variables of variance V = sum p (1 - p), plus noise of a public law. V is estimated from what is
@@ -225,12 +231,15 @@ def _affordable(most: int, groups: int) -> int:
 # probabilities, the mean of p from both (`Within`). Sampled deviations are binomial with this mean and
 # variance.
 #
-# Where the difference itself was measured, its noise is independent of that of the expected counts, so these are
-# held at their published values, and the reference is exact but for the shape and variance of the sums of labels. Where
-# four counts were measured, the noises of D and E are correlated, and the sums are simulated around the estimated
-# expected counts.
-#
-# The p-value (r + 1) / (R + 1) counts the r of R simulated statistics that are at least the published one.
+# Where the difference itself was measured, its noise is independent of that of the expected counts. Given these, the
+# statistic is a sum of w D^2 over independent groups, whose law is computed: each term is rounded to 1/512 of the
+# observed sum, and their laws are convolved. Where four counts were measured, the noises of D and E are correlated, and
+# the sums are simulated around the estimated expected counts: then the p-value (r + 1) / (R + 1) counts the r of R
+# simulated statistics that are at least the published one, and with r = 0 it is no more than a bound.
+
+_CELLS = 512
+SMALLEST_P_VALUE = 1e-12
+"""A smaller p-value is not told: the binomials are approximate, and that much the less the farther out."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +263,30 @@ class Predicted:
         return Predicted(expected, np.maximum(binomial - records * within.spread, 0.0))
 
 
+def computed_p_value(observed: float, sums: Sums, within: Within, measured: Measured, *, floor: float) -> float:
+    """Chance that the statistic of a right model, whose difference was measured, is at least the observed one."""
+    if observed <= 0:
+        return 1.0
+    trials, chance, _ = _binomials(Predicted.of(sums, within))
+    weights = np.sum(1 / np.maximum(sums.expected, floor), axis=0)
+    points, masses = binomial_atoms(trials, chance, reach=10.0, atoms=160)
+    points -= (trials * chance)[:, None]
+    exact, scale = measured.observed is None, np.zeros((1, 1, 1))
+    if measured.observed is not None:
+        scale = measured.scales[-1:, None, None] * 2.0**-measured.bits
+    normal = exact or isinstance(measured.observed, DiscreteGaussian)
+    edges = np.sqrt((np.arange(_CELLS) + 0.5) * observed / _CELLS)
+    law, beyond_all = np.zeros(_CELLS), 0.0
+    law[0] = 1.0
+    for weight, places, mass in zip(weights, points, masses, strict=True):
+        r, each = (edges / math.sqrt(weight))[:, None], places[None]
+        far = np.abs(each) > r if exact else sum(noise_beyond(r + way * each, scale, normal) for way in (1, -1))
+        after = np.asarray(far @ mass)  # chance of a term above each edge
+        beyond_all += float(law @ after[::-1])
+        law = np.convolve(law, -np.diff(after, prepend=1.0))[:_CELLS]
+    return min(1.0, max(beyond_all, SMALLEST_P_VALUE))
+
+
 def bootstrap_p_value(
     observed: float,
     sums: Sums,
@@ -271,7 +304,7 @@ def bootstrap_p_value(
     """
     groups = len(within.mean)
     if simulations is None:
-        simulations = _affordable(TESTED, groups)
+        simulations = simulations_of(groups)
     right = Predicted.of(sums, within)
     source = KeyedSource.from_seed(_TEST_SEED)
     rng = np.random.Generator(np.random.PCG64(_TEST_SEED))
@@ -290,90 +323,152 @@ def bootstrap_p_value(
     return (reached + 1) / (simulations + 1)
 
 
-def _deviations(right: Predicted, runs: int, rng: np.random.Generator) -> Float64:
-    """Observed minus expected positives of a right model, shape (runs, Q): binomials of the wanted two moments."""
+def _binomials(right: Predicted) -> tuple[Int64, Float64, Any]:
+    """Trials and chances of binomials of the wanted two moments, and which count negatives; each shape (Q,)."""
     expected = right.expected.min(axis=0)
-    flip = right.expected[1] > expected
     share = 1 - np.divide(right.variance, expected, out=np.zeros_like(expected), where=expected > 0)
     trials = np.maximum(np.rint(expected / np.clip(share, 2.0**-40, 1.0)), 1).astype(np.int64)
-    chance = np.clip(expected / trials, 0, 1)
-    result: Float64 = rng.binomial(trials, chance, size=(runs, len(expected))) - trials * chance
+    return trials, np.clip(expected / trials, 0, 1), right.expected[1] > expected
+
+
+def _deviations(right: Predicted, runs: int, rng: np.random.Generator) -> Float64:
+    """Observed minus expected positives of a right model, shape (runs, Q)."""
+    trials, chance, flip = _binomials(right)
+    result: Float64 = rng.binomial(trials, chance, size=(runs, len(trials))) - trials * chance
     result[:, flip] *= -1
     return result
 
 
-# --- Shares of positives that hold for all groups at once, counting noise and sampling
+# --- Intervals of the groups' shares of positives, with the exact law of the noise and binomial sampling
 #
-# Half of the error probability goes to the noise. With t a simulated quantile of the largest noise of any group on
-# observed counts, on their differences from the expected ones and on numbers of records, each in units of its
-# average, all true counts lie within t such sizes of the published ones. A true number of positives is
-# then in the intersection of two ranges: around the published number, and around difference plus
-# records times a probability between the group's ends.
+# Let a group have N records of mean probability m and chance x of a positive label, and measure D of the positives less
+# N m, E_1 of N m and E_0 of N (1 - m). For numbers c in [0, 1] and m_0
 #
-# The other half goes to sampling, group by group: Clopper and Pearson's interval for a positives and b negatives,
-# which grows with a and falls with b, at the least favorable whole numbers that the noise leaves. Records with
-# unequal probabilities stray less than binomial counts do (Hoeffding 1956), so the level holds for them as well.
+#     T = D + c (E_1 - m_0 (E_0 + E_1)) + (1 - c) B + (m_0 - x) (E_0 + E_1)
+#       = (positives - N x) + noise,
+#
+# where B is the sum of p - m_0 over the records of the group by the curve, which is right up to its noise and half a
+# bin's width for each record, and m_0 the middle of the group. B has little noise in narrow groups and E_1 in wide
+# ones: c makes the interval short. The noise is a sum of independent variables with weights that depend on x, all of
+# known laws but that of B, which adds up many and is taken as one of the same variance. The interval holds every x for
+# which T is not surprising on either side, with binomial positives (unequal chances stray less: Hoeffding 1956), the
+# worst places within bins, and one standard deviation of noise more records than measured. Groups shown together share
+# the error probability equally. A public total is not used, so that the noise of different groups is independent.
 
-
-def share_intervals(
-    sums: Sums,
-    within: Within,
-    measured: Measured,
-    *,
-    total: int | None,
-    confidence_level: float,
-    rows_of_one: int = 1,
-) -> tuple[Float64, Float64]:
-    """Ends of the intervals for each group's chance of a positive label, each shape (Q,)."""
-    groups = sums.expected.shape[-1]
-    tail = 1 - check_level(confidence_level)
-    margins = Margins(0.0, 0.0, 0.0)
-    if measured.expected is not None:
-        tail = tail / 2
-        margins = noise_margins(measured, groups, total_known=total is not None, tail=tail)
-    records = sums.expected.sum(axis=0)
-    fewest, most = np.maximum(records - margins.records, 0), np.maximum(records + margins.records, 0)
-    ends = ((1 - within.high, 1 - within.low), (within.low, within.high))
-    ranges = []
-    for observed, difference, (low, high) in zip(sums.observed, sums.difference, ends, strict=True):
-        few = np.maximum(observed - margins.observed, fewest * low + difference - margins.difference)
-        many = np.minimum(observed + margins.observed, most * high + difference + margins.difference)
-        ranges.append((np.maximum(np.ceil(few - _SLACK), 0), np.maximum(np.floor(many + _SLACK), 0)))
-    (few_negative, many_negative), (few, many) = ranges
-    each = float(tail) / (2 * groups)
-    k = rows_of_one
-    start = np.where(few > 0, betaincinv(np.maximum(few, 1) / k, many_negative / k + 1, each), 0.0)
-    end = np.where(few_negative > 0, betainccinv(many / k + 1, np.maximum(few_negative, 1) / k, each), 1.0)
-    return start, end
+_NONE = 1e-6  # counts below it are none
+_ATOMS, _BEYOND = 128, 6.0  # atoms of a binomial, and how many standard deviations they reach
+_DEVIATIONS, _CHOICES, _HALVINGS = 2.8, np.linspace(0, 1, 11), 24
+_DRAWS = 200  # of the curve's noise, for its variance
 
 
 @dataclass(frozen=True)
-class Margins:
-    """Bounds that the noise of every group stays within, all at once, in records.
+class Moments:
+    """Sums of p less the middle of the group over the records of each group, shape (Q,).
 
     Fields:
-        observed, difference, records: On observed counts, their differences from the expected ones, and their sum.
+        value: By the curve; 0 where nothing is known.
+        deviation: Standard deviation of its noise.
+        reach: Most that a record's p may be off.
     """
 
-    observed: float
-    difference: float
-    records: float
+    value: Float64
+    deviation: Float64
+    reach: Float64
+
+    @staticmethod
+    def of(curve: Curve, within: Within) -> Moments:
+        """From the raw estimate, which has no bias."""
+        edges = np.concatenate(([curve.grid.low], curve.thresholds))
+        group = np.searchsorted(within.high, curve.thresholds, side="left")
+        middle = (within.low + within.high) / 2
+        weights = np.zeros((len(group), len(middle)))
+        weights[np.arange(len(group)), group] = (edges[1:] + edges[:-1]) / 2 - middle[group]
+        value, squares = np.diff(curve.raw, prepend=0.0) @ weights, np.zeros(len(middle))
+        if curve.strategy is not None:
+            levels, rng = curve.strategy.levels, np.random.Generator(np.random.PCG64(_CURVE_SEED))
+            rows = max(1, _BATCH_VALUES // sum(level.nodes for level in levels))
+            for start in range(0, _DRAWS, rows):
+                sizes = [(min(rows, _DRAWS - start), level.nodes) for level in levels]
+                noise = tuple(
+                    draw_public(level.law, size, rng, rounded=True) for level, size in zip(levels, sizes, strict=True)
+                )
+                errors = curve.strategy.estimate(curve.strategy.spread(noise), None if curve.total is None else 0)
+                squares += np.sum((np.diff(errors, prepend=0.0, axis=-1) @ weights) ** 2, axis=0)
+        width = np.full(len(middle), float(np.diff(edges).max()))
+        return Moments(value, np.sqrt(squares / _DRAWS), np.minimum(width, within.high - within.low) / 2)
 
 
-def noise_margins(measured: Measured, groups: int, *, total_known: bool, tail: Fraction) -> Margins:
-    """Simulate the bounds that hold except with probability `tail`."""
-    simulations = max(_affordable(BOUNDED, groups), math.ceil(2 / tail))
-    source = KeyedSource.from_seed(_INTERVAL_SEED)
-    batch = max(1, _BATCH_VALUES // (4 * groups))
-    largest = np.empty((3, simulations))
-    for start in range(0, simulations, batch):
-        runs = min(batch, simulations - start)
-        noise = measured.consistent(measured.noise(runs, groups, source), 0 if total_known else None)
-        here = slice(start, start + runs)
-        largest[0, here] = np.abs(noise.observed).max(axis=(-2, -1))
-        largest[1, here] = np.abs(noise.difference).max(axis=(-2, -1))
-        largest[2, here] = np.abs(noise.expected.sum(axis=-2)).max(axis=-1)
-    scales = np.maximum(largest.mean(axis=1), 1e-300)
-    reach = upper_quantile((largest / scales[:, None]).max(axis=0), tail)
-    observed, difference, records = (reach * scales).tolist()
-    return Margins(observed, difference, records)
+def share_intervals(
+    values: Int64,
+    within: Within,
+    measured: Measured,
+    moments: Moments,
+    *,
+    confidence_level: float,
+    rows_of_one: int = 1,
+    simultaneous: bool = True,
+) -> tuple[Float64, Float64]:
+    """Ends of the intervals for each group's chance of a positive label, each shape (Q,), from what was measured."""
+    sums, k = measured.consistent(values, None), rows_of_one
+    (negatives, positives), difference = sums.expected / k, sums.difference[1] / k
+    tail = float(1 - check_level(confidence_level)) / (len(positives) if simultaneous else 1)
+    if measured.expected is None or measured.observed is None:
+        counts, others = positives + difference, negatives - difference
+        low = np.where(counts > _NONE, betaincinv(np.maximum(counts, _NONE), others + 1, tail / 2), 0.0)
+        return low, np.where(others > _NONE, betainccinv(counts + 1, np.maximum(others, _NONE), tail / 2), 1.0)
+    scales = measured.scales[:, None] / k
+    units = measured.consistent(np.eye(measured.rows, dtype=np.int64)[:, :, None], None)
+    of_negatives, of_positives, of_difference = (
+        each * scales for each in (units.expected[:, 0], units.expected[:, 1], units.difference[:, 1])
+    )
+    normal = isinstance(measured.expected, DiscreteGaussian)
+
+    middle, of_curve = (within.low + within.high) / 2, moments.deviation / k
+    reach = np.sum(np.square(of_negatives + of_positives), axis=0) * (1.0 if normal else 2.0)
+    trials = np.ceil(np.maximum(negatives + positives + np.sqrt(reach), 0.0)).astype(np.int64)
+    # the noise of E_1 - m_0 (E_0 + E_1), and c by the width that it makes where the probabilities are right
+    tilted = (1 - middle) * of_positives - middle * of_negatives
+    spread = np.sum((of_difference + _CHOICES[:, None, None] * tilted) ** 2, axis=1) * (1.0 if normal else 2.0)
+    spread += ((1 - _CHOICES[:, None]) * of_curve) ** 2 + trials * middle * (1 - middle)
+    bias = (1 - _CHOICES[:, None]) * trials * moments.reach
+    turn = _CHOICES[np.argmin(_DEVIATIONS * np.sqrt(spread) + bias, axis=0)]
+    of_curve = (1 - turn) * of_curve / (1.0 if normal else math.sqrt(2))
+
+    def chance(x: Float64, sign: float) -> Float64:
+        """That T is as far above what is measured (sign 1) or below it (-1), or farther, at chances x."""
+        first, second = turn * (1 - middle) + middle - x, middle - x - turn * middle
+        weights = np.vstack([of_difference + first * of_positives + second * of_negatives, of_curve])
+        away = difference + first * positives + second * negatives + (1 - turn) * moments.value / k
+        away = sign * away - (1 - turn) * trials * moments.reach
+        points, masses = binomial_atoms(trials, x)
+        far = away[:, None] - sign * (points - (trials * x)[:, None])
+        return np.asarray(np.sum(masses * noise_beyond(far, weights.T[:, None, :], normal), axis=1))
+
+    ends = []
+    for sign in (1.0, -1.0):
+        outside, inside = (np.zeros_like(middle), np.ones_like(middle))[:: int(sign)]
+        for _ in range(_HALVINGS):
+            tried = (outside + inside) / 2
+            fits = chance(tried, sign) > tail / 2
+            outside, inside = np.where(fits, outside, tried), np.where(fits, tried, inside)
+        ends.append(outside)
+    return ends[0], ends[1]
+
+
+def binomial_atoms(
+    trials: Int64, chances: Float64, *, reach: float = _BEYOND, atoms: int = _ATOMS
+) -> tuple[Float64, Float64]:
+    """Places and masses of binomial counts, shape (Q, atoms); neighbors are one atom where there are many."""
+    far = reach * (np.sqrt(trials * chances * (1 - chances)) + 2)
+    start = np.maximum(np.floor(trials * chances - far), 0)
+    step = np.maximum(np.ceil(2 * far / atoms), 1)
+    edges = start[:, None] + step[:, None] * np.arange(atoms + 1)
+    below = np.where(edges > 0, bdtr(np.clip(edges - 1, 0, trials[:, None]), trials[:, None], chances[:, None]), 0.0)
+    return edges[:, :-1] + (step[:, None] - 1) / 2, np.diff(below, axis=1)
+
+
+def noise_beyond(t: Float64, weights: Float64, normal: bool) -> Float64:
+    """P(noise > t) of a sum of independent Laplace or normal variables with these scales, along the last axis."""
+    if normal:
+        return np.asarray(ndtr(-t / np.sqrt(np.sum(weights**2, axis=-1))))
+    return beyond(t, 0.0, np.abs(weights))

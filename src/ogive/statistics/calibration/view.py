@@ -13,18 +13,26 @@ from ogive.core.digits import number, p_value
 from ogive.showing import words
 from ogive.showing.axis import nice_step, plain_number
 from ogive.showing.chapter import Chapter, Picture
-from ogive.showing.chart import Line, Mark, SquareChart
+from ogive.showing.chart import Dot, DotChart, Line, Mark, SquareChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
 from ogive.showing.view import Rows, View, level
 from ogive.statistics.calibration.estimate import SURPRISING, Calibration, CalibrationGroup
+from ogive.statistics.calibration.sums import SMALLEST_P_VALUE
 
 READING = (
     "How to read it: each point is a group of records with similar predicted probabilities. On the dotted diagonal "
     "(perfect calibration) the observed share equals the predicted one; above it the event is more frequent than "
-    "predicted, below it less frequent. A group agrees with perfect calibration if its interval touches the diagonal."
+    "predicted, below it less frequent. Each interval is about its group alone: where it misses the diagonal, that "
+    "group is miscalibrated. The test is about all groups together: it adds up their differences, so that it may "
+    "reject a model whose intervals all touch the diagonal."
+)
+_BESIDE = (
+    "The same groups, in the order of their predictions, with equal room for each: to the right of 0 the event is more "
+    "frequent than predicted, to the left less frequent."
 )
 
+_MOST_DOTS = 24
 _HELP = "Use a larger privacy budget, more records or fewer groups."
 
 
@@ -44,14 +52,26 @@ def plot_reliability(calibration: Calibration, ax: Any = None, **style: Unpack[S
     """
     usual = "released" if calibration.private else "exact"
     look = styled(style, color=BLUE, linestyle="none", label=usual)
-    axes = new_axes(ax)
+    axes = new_axes(ax, size=(7.2, 4.4) if ax is not None else (10.4, 4.6))
     points = calibration.reliability()
     seen = ~np.isnan(points.observed_share)
-    across, up = points.mean_predicted[seen], points.observed_share[seen]
-    low, high = points.low[seen], points.high[seen]
+    across, up, low, high = (
+        each[seen] for each in (points.mean_predicted, points.observed_share, points.low, points.high)
+    )
     top = min(1.0, 1.05 * float(max([0.01, *across, *high])))
+    if ax is None and seen.any():
+        beside = axes.figure.add_subplot(1, 2, 2)
+        axes.set_subplotspec(beside.get_gridspec()[0])
+        places = (np.flatnonzero(seen) + 0.5) / len(seen)
+        beside.axhline(0, color=GRAY, linewidth=1, linestyle=(0, (5, 2)))
+        beside.vlines(places, low - across, high - across, color=look["color"], linewidth=1.4, alpha=0.6)
+        beside.plot(places, up - across, marker="o", markersize=5, **look)
+        beside.set_xlim(0, 1)
+        beside.set_xlabel(f"Quantile of {calibration.probability}")
+        beside.set_ylabel("Observed less predicted share")
+        lighten(beside)
     axes.plot([0, top], [0, top], color=GRAY, linewidth=1, linestyle=(0, (5, 2)), label="perfect calibration")
-    label = f"{100 * points.confidence_level:.6g} % intervals"
+    label = f"{100 * points.confidence_level:.6g} % intervals, all at once"
     axes.vlines(across, low, high, color=look["color"], linewidth=1.4, alpha=0.6, label=label)
     axes.plot(across, up, marker="o", markersize=5, **look)
     axes.set_xlim(-0.02 * top, 1.02 * top)
@@ -70,6 +90,7 @@ class CalibrationView(View):
 
     estimate: Calibration
     guarantee_first = True
+    exact: Calibration | None = None
     truth_words = "an exact calibration of the same columns"
 
     @property
@@ -82,7 +103,7 @@ class CalibrationView(View):
 
     @property
     def short(self) -> str:
-        return f"of {self.estimate.probability}: p {p_value(self.estimate.p_value, 3)}"
+        return f"of {self.estimate.probability}: p {_p_value(self.estimate, 3)}"
 
     @property
     def subject(self) -> str:
@@ -96,8 +117,10 @@ class CalibrationView(View):
         rows = [("statistic", f"{estimate.statistic:.4g} in {estimate.bounds.bins} groups")]
         if estimate.private:
             rows.append(("debiased", f"{estimate.debiased_statistic:.4g}, corrected for the variance of the noise"))
-        shown = p_value(estimate.p_value, 4).removeprefix("= ")
-        rows.append(("p-value", f"{shown} under perfect calibration, simulated with the same noise"))
+        shown = _p_value(estimate, 4, least=SMALLEST_P_VALUE).removeprefix("= ")
+        rows.append(("p-value", f"{shown} under perfect calibration with the same noise, of all groups together"))
+        said = standing(estimate)
+        rows.append(("groups", f"{said[0].lower()}{said[1:-1]}"))
         if estimate.too_wide:
             rows.append(("warning", "too noisy to use: almost any model would agree with intervals so wide"))
         return rows
@@ -128,7 +151,7 @@ class CalibrationView(View):
         known = "" if estimate.total is not None or not estimate.private else "about "
         test = ("-", "-")
         if estimate.defined:
-            test = f"{estimate.statistic:.2f}", p_value(estimate.p_value, 3).removeprefix("= ")
+            test = f"{estimate.statistic:.2f}", _p_value(estimate, 3).removeprefix("= ")
         return [
             ("records", f"{known}{estimate.sums.expected.sum():,.0f}"),
             ("expected", f"{estimate.sums.expected[1].sum():,.0f}"),
@@ -173,7 +196,7 @@ class CalibrationView(View):
         shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
         return (
             f"The mean predicted probability is {shares[0]}, the observed share {shares[1]}. "
-            f"{p_value_words(estimate.p_value)}"
+            f"{p_value_words(estimate.p_value, bound=estimate.p_value_is_bound)} {standing(estimate)}"
         )
 
     @property
@@ -229,9 +252,8 @@ class CalibrationView(View):
         return None
 
     def chapter(self, truth: Calibration | None = None) -> Chapter:
-        return dataclasses.replace(
-            super().chapter(truth), beside=(self._test(truth if self.estimate.private else None),)
-        )
+        self.exact = truth if self.estimate.private else None
+        return dataclasses.replace(super().chapter(truth), alike=True)
 
     def pictures(self, exact: Any) -> tuple[Picture, ...]:
         """The points of all groups, above those of the exact groups."""
@@ -265,7 +287,23 @@ class CalibrationView(View):
             x_top=top,
             y_top=top,
         )
-        return (Picture(chart, note=READING),)
+        dots = [
+            Dot(
+                f"Predicted {words.percent(group.mean_predicted, 1)}",
+                group.observed_share - group.mean_predicted,
+                *(end - group.mean_predicted for end in group.interval),
+            )
+            for group in groups
+        ]
+        beside = DotChart(
+            title="Observed less predicted, group by group",
+            label="Observed less predicted share",
+            dots=tuple(dots),
+            summary=f"Observed less predicted shares of {len(dots)} groups, with intervals. {standing(estimate)}",
+            shares=True,
+            legend=(("interval", f"Interval ({words.percent(estimate.confidence_level)}, simultaneous)"),),
+        )
+        return Picture(chart, note=READING), *((Picture(beside, note=_BESIDE),) if len(dots) <= _MOST_DOTS else ())
 
     def tables(self, exact: Any) -> list[Html]:
         rows: list[Row] = []
@@ -282,28 +320,42 @@ class CalibrationView(View):
         )
         noisy = " The numbers of records are noisy." if self.estimate.private else ""
         head = ["Predicted between", "Records", "Predicted", "Observed", "Interval"]
-        return [table("Groups", head, rows, about + noisy)]
+        return [self._test(), table("Groups", head, rows, about + noisy)]
 
-    def _test(self, truth: Calibration | None) -> Html:
-        estimate = self.estimate
+    def _test(self) -> Html:
+        estimate, truth = self.estimate, self.exact
         lines: list[tuple[str, Callable[[float], str], Sequence[float]]] = [
             ("Statistic H", _number, (estimate.statistic, math.nan if truth is None else truth.statistic)),
             ("H corrected for noise", _number, (estimate.debiased_statistic, math.nan)),
-            ("p-value", _p_value, (estimate.p_value, math.nan if truth is None else truth.p_value)),
         ]
         if not estimate.private:
             del lines[1]
         shown = 1 if truth is None else 2
         rows: list[Row] = [(name, list(map(text, values[:shown]))) for name, text, values in lines]
+        known = [estimate] if truth is None else [estimate, truth]
+        rows.append(("p-value", [_p_value(each).removeprefix("= ") for each in known]))
         about = (
-            "H adds up the squared differences between predicted and observed counts, each divided by its variance; "
-            "larger is worse. The p-value is simulated under perfect calibration with the same noise, so noise alone "
-            "does not make it small."
+            "H adds up the squared differences between predicted and observed counts of all groups, each divided "
+            "by its variance; larger is worse. The p-value is that under perfect calibration with the same noise, so "
+            "noise alone does not make it small."
         )
         return table("Test", ["Hosmer-Lemeshow test", "Released", "True"][: shown + 1], rows, about)
 
 
-def p_value_words(value: float) -> str:
+def standing(calibration: Calibration) -> str:
+    """What the intervals say of single groups, beside what the test says of all, in a sentence."""
+    groups = _seen(calibration)
+    out = [each for each in groups if each.stands_out]
+    if not out:
+        hold = "The intervals of all groups hold the predicted probability"
+        if calibration.rejected:
+            return f"{hold}: no group stands out alone, but the differences of all groups together do."
+        return f"{hold}."
+    rest = "." if calibration.rejected else ", though the differences of all groups together are not surprising."
+    return f"In {len(out)} of {len(groups)} groups the interval does not hold the predicted probability{rest}"
+
+
+def p_value_words(value: float, *, bound: bool = False) -> str:
     """What a p-value says, in a sentence."""
     if value < 0.001:
         often, shown = "fewer than 1 of 1,000", f"p {p_value(value)}"
@@ -311,7 +363,8 @@ def p_value_words(value: float) -> str:
         often, shown = "almost all", "p > 0.99"
     else:
         of = 1_000 if value < 0.01 else 100
-        often, shown = f"about {round(of * value)} of {of:,}", f"p = {plain_number(value, 2)}"
+        sign, about = ("<=", "at most") if bound else ("=", "about")
+        often, shown = f"{about} {round(of * value)} of {of:,}", f"p {sign} {plain_number(value, 2)}"
     verdict = (
         "so the probabilities are probably miscalibrated"
         if value < SURPRISING
@@ -339,5 +392,6 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else plain_number(value, 3)
 
 
-def _p_value(value: float) -> str:
-    return "–" if math.isnan(value) else p_value(value).removeprefix("= ")
+def _p_value(calibration: Calibration, places: int = 2, least: float = 0.001) -> str:
+    value = calibration.p_value
+    return "–" if math.isnan(value) else p_value(value, places, bound=calibration.p_value_is_bound, least=least)

@@ -454,11 +454,13 @@ class Independence:
         chi_square: The statistic; Pearson's where there is no noise.
         p_value: Share of tables of independent columns, with sampling and noise, whose statistic is as large; at least
             1 / 2000.
+        p_value_is_bound: Whether no simulated table had as large a statistic, so that the chance may be smaller.
     """
 
     chi_square: float
     degrees: int
     p_value: float
+    p_value_is_bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -498,7 +500,7 @@ def independence(measured: Measured, counts: Float64, records: float, simulation
     rng = np.random.Generator(np.random.PCG64(_SEED))
     again = simulated(measured, np.outer(rows, columns), max(1, round(records)), simulations, rng)
     reached = int((chi_square(again, spread)[0] >= observed * (1 - 1e-9)).sum())
-    return Independence(float(observed), int(degrees), (reached + 1) / (simulations + 1))
+    return Independence(float(observed), int(degrees), (reached + 1) / (simulations + 1), reached == 0)
 
 
 def shares(counts: Float64) -> tuple[Float64, Float64]:

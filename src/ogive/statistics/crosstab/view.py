@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from ogive.core.digits import percent
+from ogive.core.digits import p_value, percent
 from ogive.errors import ParameterError
 from ogive.showing import words
 from ogive.showing.parts import Html, say, strong
 from ogive.showing.pictures import Style, styled
 from ogive.showing.view import Numbers, View, level, sentence
-from ogive.statistics.crosstab.estimate import Association, CrosstabEstimate
+from ogive.statistics.crosstab.estimate import Association, CrosstabEstimate, Independence
 
 _LONG = 40
 _LEAST = 0.001
@@ -168,7 +168,7 @@ class CrosstabEstimateView(View):
             )
         rejected = "rejected" if test.p_value <= 1 - estimate.confidence_level else "not rejected"
         counted = ", noise included" if estimate.private else ""
-        shown = f"chi-square {test.chi_square:.1f}, {_p_value(test.p_value)}{counted}"
+        shown = f"chi-square {test.chi_square:.1f}, {_p_value(test)}{counted}"
         return f"{self.name}: independence is {rejected} ({shown})."
 
     @property
@@ -217,11 +217,13 @@ def _independence(estimate: CrosstabEstimate) -> str:
     test = estimate.independence
     if test is None:
         return "undefined: the noise leaves no records"
-    return f"chi-square {test.chi_square:.1f}, {_p_value(test.p_value)}{' (noise included)' * estimate.private}"
+    return f"chi-square {test.chi_square:.1f}, {_p_value(test)}{' (noise included)' * estimate.private}"
 
 
-def _p_value(value: float) -> str:
-    return f"p < {_LEAST}" if value < _LEAST else f"p = {value:.3f}"
+def _p_value(test: Independence) -> str:
+    if test.p_value_is_bound:
+        return f"p {p_value(test.p_value, bound=True)}"
+    return f"p < {_LEAST}" if test.p_value < _LEAST else f"p = {test.p_value:.3f}"
 
 
 def _points(result: Association) -> str:

@@ -15,7 +15,7 @@ from ogive.core.arrays import Float64
 from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise.laws import draw_public
 from ogive.statistics.curve.bands import NoiseMaxima, upper_quantile
-from ogive.statistics.significance import Alternative, p_value
+from ogive.statistics.significance import Alternative, p_value, smallest_p_value
 from ogive.strategies import Strategy
 
 # --- Simulated noise of two class curves
@@ -338,6 +338,7 @@ class RankTest(NamedTuple):
     area: float
     standard_error: float
     p_value: float
+    bound: bool = False
 
 
 def rank_test(
@@ -369,7 +370,7 @@ def rank_test(
     draws = None if noise is None else noise.null * max(largest[0] / sizes[0], largest[1] / sizes[1])
     result = p_value(pairs - product / 2, sampling, draws, alternative, bounded=bounded)
     spread = math.hypot(sampling, 0.0 if draws is None else float(np.sqrt(np.mean(draws**2))))
-    return RankTest(pairs / product, spread / product, result)
+    return RankTest(pairs / product, spread / product, result, result <= smallest_p_value(draws, bounded) * (1 + 1e-9))
 
 
 def _largest_sizes(

@@ -284,6 +284,7 @@ class RocEstimate(Estimate):
             alternative=alternative,
             method=f"{method}; {_WORST_SIZES}" if self.private and not self.public_labels else method,
             provenance=self.provenance,
+            p_value_is_bound=result.bound,
         )
 
     def band(self, confidence_level: float = 0.95, *, target: Target = "population") -> RocBand:

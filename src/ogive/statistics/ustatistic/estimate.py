@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, stdtr
 
-from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.measures import CollisionEntropy
@@ -27,7 +26,7 @@ from ogive.statistics.significance import (
     Alternative,
     HypothesisTest,
     check_independent_records,
-    p_value,
+    exact_p_value,
     testable,
 )
 
@@ -396,9 +395,6 @@ class UstatisticEstimate(Estimate):
 
 TAU = ("kendall", "kendall_b", "gamma")
 AUC = ("auc", "auc_private")
-DRAWS = 9999
-
-_SEED = 0x6E756C6C  # public and fixed
 
 
 @dataclass(frozen=True)
@@ -411,12 +407,6 @@ class _Law:
     def plus(self, other: _Law) -> _Law:
         return _Law(math.hypot(self.normal, other.normal), (*self.laplace, *other.laplace))
 
-    def draws(self) -> Float64 | None:
-        if not any(self.laplace):
-            return None
-        random = np.random.Generator(np.random.PCG64(_SEED))
-        return np.asarray(np.sum([random.laplace(0.0, each / math.sqrt(2), DRAWS) for each in self.laplace], axis=0))
-
 
 def _compared(
     distance: float, sampling: float, laws: tuple[_Law, ...], degrees: int | None, alternative: Alternative
@@ -426,8 +416,11 @@ def _compared(
     if math.isnan(distance) or (degrees is not None and not deviation):
         return deviation, math.nan
     if degrees is None:
-        normal = [(math.hypot(sampling, law.normal), law.draws()) for law in laws]
-        return deviation, max(p_value(distance, spread, draws, alternative) for spread, draws in normal)
+        chances = [
+            exact_p_value(distance, math.hypot(sampling, law.normal), np.array(law.laplace) / math.sqrt(2), alternative)
+            for law in laws
+        ]
+        return deviation, max(chances)
     ratio = distance / deviation
     if alternative == "two-sided":
         return deviation, float(2 * stdtr(degrees, -abs(ratio)))
