@@ -13,6 +13,7 @@ import numpy as np
 
 from ogive.accounting import at_least, total_loss
 from ogive.columns import LabelValue
+from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.privacy import Loss, PrivacyUnit
 from ogive.provenance import Provenance
@@ -29,8 +30,9 @@ from ogive.statistics.plain_json import Fields, is_number, is_text, loss_of
 from ogive.statistics.prediction import Errors, Prediction, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate
-from ogive.statistics.sums.measured import Measured
+from ogive.statistics.sums.measured import Measured, two_places
 from ogive.statistics.sums.plan import OF_SPREAD, SPREAD_SHARE
+from ogive.statistics.sums.posterior import at_least_zero, at_least_zero_both, joined
 from ogive.strategies import Strategy
 from ogive.strategies.base import LOUD
 from ogive.strategies.composed import SummedStrategies
@@ -71,6 +73,8 @@ def _sum(each: Sequence[Measured], everyone: int | None) -> Measured:
 
 def _curve(each: Sequence[Curve]) -> Curve:
     first = each[0]
+    if len(each) == 1:
+        return first
     totals = [one.total for one in each]
     total = None if None in totals else sum(filter(None, totals))
     raw = np.sum([one.raw for one in each], axis=0)
@@ -101,6 +105,67 @@ def _quantiles(
         curve=curve,
         provenance=provenance,
     )
+
+
+# --- What agrees: one number of records a group, groups that add up to all records, and shares that add up to 1
+#
+# Every block of noisy integers measures the number of records of its group, but those of variables that drop missing
+# values measure fewer; where missing values are counted, that count says how many. A block has one law in all groups,
+# so its sums over the groups say all that it says of all records.
+
+Key = tuple[int | None, str, str]
+"""The place of a group (None: all records), a variable, and one of its parts."""
+
+
+def _agreed(result: DescribeEstimate) -> tuple[dict[Key, Estimate], dict[int | None, float]]:
+    """The estimates that agree, but quantiles, and the numbers of records, by the place of the group."""
+    keys = [(each, part) for each in result.variables for part in each.parts if part != "quantiles"]
+    everyone = None if result.provenance is None else result.provenance.total
+    places: list[int | None] = [None, *range(len(result.groups))]
+    estimates: dict[Key, Any] = {
+        (place, each.column, part): result._raw(place, each.column, part) for place in places for each, part in keys
+    }
+    joint: dict[Key, Measured] = {key: each.measured for key, each in estimates.items()}
+    shared = [(each.column, part) for each, part in keys if each.missing != "drop" or part == KNOWN]
+    dropping = [(each.column, part) for each, part in keys if each.count_missing and (each.column, part) not in shared]
+    for some in filter(None, (places[:1], places[1:])):
+        for column, part, place in ((*key, place) for key in dropping for place in some):
+            known, own = joint[place, column, KNOWN], joint[place, column, part]
+            joint[place, column, KNOWN] = known.given(two_places(known), own.known(own.size))
+        blocks = joined([[joint[place, *key] for key in shared] for place in some], everyone)
+        joint |= {
+            (place, *key): each
+            for place, row in zip(some, blocks, strict=True)
+            for key, each in zip(shared, row, strict=True)
+        }
+        for column, part, place in ((*key, place) for key in dropping for place in some):
+            known, own = joint[place, column, KNOWN], joint[place, column, part]
+            alone = dataclasses.replace(known, beside=known.beside[1:])
+            joint[place, column, part] = own.given(own.size, alone.known(two_places(known)))
+    sizes = {
+        key: _sizes([joint[place, *key] for place in places]) for key in ((each.column, part) for each, part in keys)
+    }
+    for key, of_key in sizes.items():
+        tables = [joint[place, *key] for place in places]
+        if tables[0].form == "cells" and tables[0].law is not None:
+            for place, table, counts in zip(places, tables, _counts(tables, of_key), strict=True):
+                joint[place, *key] = dataclasses.replace(table, shown=tuple(map(float, counts)))
+    agreed = {key: dataclasses.replace(each, measured=joint[key]) for key, each in estimates.items()}
+    return agreed, dict(zip(places, map(float, sizes[shared[0]]), strict=True)) if shared else {}
+
+
+def _sizes(tables: Sequence[Measured]) -> Float64:
+    """Numbers of records of at least 0: of all records, then of the groups, which add up to it."""
+    first, *rest = np.array([each.at(each.records) for each in tables])
+    everyone = np.maximum(first, 0.0)
+    return np.array([everyone, *(at_least_zero(np.array(rest), everyone) if rest else ())])
+
+
+def _counts(tables: Sequence[Measured], sizes: Float64) -> Sequence[Float64]:
+    """Counts of at least 0: of all records, then of the groups, which add up to these and to the numbers of records."""
+    first, *rest = (each.counts for each in tables)
+    everyone = at_least_zero(first, sizes[0])
+    return everyone, *(at_least_zero_both(np.array(rest), sizes[1:], everyone) if rest else ())
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,10 +259,8 @@ class DescribeEstimate(Estimate):
             ParameterError: there is no such variable, or no such group.
         """
         variable = self._variable(column)
-        if group is None and self.groups:
-            return self._overall(variable)
-        number = self._number(group)
-        return {part: self.found[self._places[number, column, part]] for part in variable.parts}
+        number = None if group is None else self._number(group)
+        return {part: self._part(number, column, part) for part in variable.parts}
 
     def __getitem__(self, column: str) -> dict[str, Estimate]:
         """The estimates of a variable for all records, by the names of their parts; see `of`."""
@@ -216,19 +279,37 @@ class DescribeEstimate(Estimate):
         listed = ", ".join(quoted(each.column) for each in self.variables)
         raise ParameterError(f"there is no variable {quoted(column)}; there are {listed}")
 
+    def _raw(self, group: int | None, column: str, part: str) -> Estimate:
+        """An estimate by what its own question measured, of one group or of all records."""
+        if group is not None or not self.groups:
+            return self.found[self._places[group or 0, column, part]]
+        each = [self.found[self._places[number, column, part]] for number in range(len(self.groups))]
+        return added_up(each, self.provenance)
+
     @cached_property
-    def _added_up(self) -> dict[str, dict[str, Estimate]]:
-        """What was computed of all groups together, by variable."""
-        return {}
+    def _agreed(self) -> tuple[dict[Key, Estimate], dict[int | None, float]]:
+        return _agreed(self)
 
-    def _overall(self, variable: Variable) -> dict[str, Estimate]:
+    def _part(self, group: int | None, column: str, part: str) -> Estimate:
+        estimates, key = self._agreed[0], (group, column, part)
+        if key not in estimates:  # quantiles, whose curves of all groups take a moment to add up
+            estimates[key] = self._raw(*key)
+        return estimates[key]
 
-        if variable.column not in self._added_up:
-            each = [self.of(variable.column, group) for group in self.groups]
-            self._added_up[variable.column] = {
-                part: added_up([one[part] for one in each], self.provenance) for part in variable.parts
-            }
-        return self._added_up[variable.column]
+    def records(self, group: LabelValue | None = None) -> float | None:
+        """The number of records, by all that was measured of it and what is public; those of the groups add up.
+
+        Args:
+            group: One of the groups; None for all records.
+
+        Returns:
+            At least 0; None where every variable drops missing values, and none of them counts these.
+
+        Raises:
+            ParameterError: there is no such group.
+        """
+        number = None if group is None else self._number(group)
+        return self._agreed[1].get(number)
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimates, each carrying the provenance, with its group's condition and number of records."""

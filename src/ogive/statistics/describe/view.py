@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Unpack
 
+import numpy as np
+
 from ogive.columns import LabelValue
+from ogive.core.arrays import Float64, Int64
 from ogive.core.digits import number
 from ogive.errors import ParameterError
 from ogive.showing import words
@@ -25,6 +26,7 @@ from ogive.statistics.groups.view import WIDEST
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
+from ogive.statistics.sums.posterior import whole_numbers
 from ogive.statistics.sums.view import NOTHING, between, deviation, shown
 
 _GAP = "  "
@@ -382,35 +384,15 @@ def titles(estimate: DescribeEstimate) -> Cells:
 
 def lines(estimate: DescribeEstimate) -> list[Line]:
     """The lines of the table, variable by variable."""
-    counts = [_records(estimate, group) for group in columns_of(estimate)]
-    first = [] if None in counts else [Line("n", tuple(f"{each:,}" for each in counts))]
-    return [*first, *(line for variable in estimate for line in _of_variable(estimate, variable))]
+    sizes = _records(estimate)
+    first = [Line("n", tuple(f"{each:,}" for each in sizes))] if sizes else []
+    return [*first, *(line for variable in estimate for line in _of_variable(estimate, variable, sizes))]
 
 
-def _records(estimate: DescribeEstimate, group: LabelValue | None) -> int | None:
-    """The number of records of a column of the table, where it is public or some variable counts all of them.
-
-    Several variables measure it with independent noise, so their mean is taken with weights of the inverse variance.
-    """
-    total = _public_total(estimate, group)
-    if total is not None:
-        return total
-    parts = [(each.column, part) for each in estimate if (part := _counting_all(estimate, each)) is not None]
-    if not parts:
-        return None
-    counted: list[Any] = [estimate.of(column, group)[part] for column, part in parts]
-    measured = [each.measured for each in counted]
-    errors = [each.records_variance for each in measured]
-    weights = [1.0 if min(errors) == 0 else 1 / each for each in errors]
-    mean = math.fsum(weight * each.at(each.records) for weight, each in zip(weights, measured, strict=True))
-    return max(0, round(mean / math.fsum(weights)))
-
-
-def _counting_all(estimate: DescribeEstimate, variable: Variable) -> str | None:
-    """The part of a variable that knows the number of all records, if one does."""
-    if variable.missing != "drop" and estimate.bounded(variable.column):
-        return _COUNTED[variable.kind]
-    return KNOWN if variable.count_missing else None
+def _records(estimate: DescribeEstimate) -> list[int]:
+    """The number of records of each column of the table; none where neither it is public nor a variable counts it."""
+    first, *rest = (estimate.records(group) for group in columns_of(estimate))
+    return [] if first is None else [round(first), *whole_numbers(np.array(rest), round(first)).tolist()]
 
 
 def _public_total(estimate: DescribeEstimate, group: LabelValue | None) -> int | None:
@@ -420,42 +402,65 @@ def _public_total(estimate: DescribeEstimate, group: LabelValue | None) -> int |
     return None if source is None else source.total
 
 
-def _of_variable(estimate: DescribeEstimate, variable: Variable) -> Iterator[Line]:
+def _of_variable(estimate: DescribeEstimate, variable: Variable, sizes: Sequence[int]) -> Iterator[Line]:
     each: list[Mapping[str, Any]] = [estimate.of(variable.column, group) for group in columns_of(estimate)]
+    part = _COUNTED[variable.kind]
+    counted: list[Any] = [parts[part] for parts in each]
+    dropped = variable.missing == "drop"
+    mine = [max(0, round(one.records)) for one in counted] if dropped else sizes
 
-    def line(label: str, cell: Callable[[Mapping[str, Any]], str], *, inner: bool = True) -> Line:
-        if not estimate.bounded(variable.column):
-            return Line(label, (NOTHING,) * len(each), inner)
-        return Line(label, tuple(map(cell, each)), inner)
-
-    def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
-        return line(label, lambda parts: cell(parts[part]), inner=inner)
+    def line(label: str, cells: Iterable[str], *, inner: bool = True) -> Line:
+        return Line(label, tuple(cells) if estimate.bounded(variable.column) else (NOTHING,) * len(each), inner)
 
     name = variable.column
     if isinstance(variable, Number):
-        yield row(f"{name}, mean (SD)", "mean", mean_cell, inner=False)
-        yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
+        yield line(f"{name}, mean (SD)", map(mean_cell, counted), inner=False)
+        yield line(f"{100 * variable.confidence_level:g} % interval", map(interval_cell, counted))
         # without a record there is no median, whatever is read off the noise
-        yield line(
-            "median [Q1, Q3]",
-            lambda parts: median_cell(parts["quantiles"]) if parts["mean"].defined else NOTHING,
-        )
+        medians = (median_cell(parts["quantiles"]) if parts["mean"].defined else NOTHING for parts in each)
+        yield line("median [Q1, Q3]", medians)
     elif isinstance(variable, Share):
-        yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
+        yield line(f"{label_of(variable)}, n (%)", _cells(counted, _counts(counted, mine), 1), inner=False)
     else:
-        yield row(f"{name}, n (%)", "histogram", lambda _: "", inner=False)
-        histogram: Any = each[0]["histogram"]
-        for place, category in enumerate(histogram.categories):
-            yield row(category, "histogram", partial(category_cell, place=place))
-    part = _COUNTED[variable.kind]
-    counted: list[Any] = [parts[part] for parts in each]
-    if variable.missing == "drop" and any(one.measured.total is None for one in counted):
+        yield line(f"{name}, n (%)", ("" for _ in each), inner=False)
+        counts = _counts(counted, mine)
+        for place, category in enumerate(counted[0].categories):
+            yield line(category, _cells(counted, counts, place))
+    if dropped and any(one.measured.total is None for one in counted):
         # without the missing values that are dropped
-        yield row("n", part, records_cell)
+        yield line("n", (f"{size:,}" for size in mine))
     if variable.count_missing:
         # also of a variable whose bounds were not found
         known: list[Any] = [parts[KNOWN] for parts in each]
-        yield Line("Missing, n (%)", tuple(map(missing_cell, known)), inner=True)
+        yield Line("Missing, n (%)", _cells(known, _counts(known, sizes), 0), inner=True)
+
+
+def _counts(each: Sequence[Any], sizes: Sequence[int]) -> Int64:
+    """Records of each place in each column of the table, as whole numbers that add up to sizes and over the groups."""
+    rows = [whole_numbers(_places(one), size) for one, size in zip(each, sizes, strict=True)]
+    return np.array([np.sum(rows[1:], axis=0) if len(rows) > 1 else rows[0], *rows[1:]])
+
+
+def _places(estimate: ProportionEstimate | HistogramEstimate) -> Float64:
+    """Records of each place: of a proportion of those that do not count and those that do."""
+    if isinstance(estimate, HistogramEstimate):
+        return np.array(estimate.counts)
+    records = max(0.0, estimate.records)
+    return records * (np.array([1 - estimate.value, estimate.value]) if estimate.defined else np.zeros(2))
+
+
+def _cells(each: Sequence[Any], counts: Int64, place: int) -> Cells:
+    """Number and share of the records of one place, in each column of the table."""
+    cells = []
+    for one, records in zip(each, counts[:, place].tolist(), strict=True):
+        if not one.defined:
+            cells.append(NOTHING)
+            continue
+        many = isinstance(one, HistogramEstimate)
+        low, high = one.intervals()[place] if many else one.interval()
+        share = one.shares[place] if many else one.value if place else 1 - one.value
+        cells.append(f"{records:,} ({number(100 * share, max(100 * (high - low), 1.0))})")
+    return tuple(cells)
 
 
 def label_of(variable: Variable) -> str:
@@ -489,39 +494,6 @@ def median_cell(estimate: QuantileEstimates) -> str:
     widest = max(high - low for low, high in zip(estimate.low, estimate.high, strict=True))
     low, middle, high = (at_threshold(estimate.grid, each, widest) for each in estimate.numbers)
     return f"{middle} [{low}, {high}]"
-
-
-def share_cell(estimate: ProportionEstimate) -> str:
-    """Number and share of the records that have the value."""
-    return _count(counted(estimate), estimate.value, estimate.interval()) if estimate.defined else NOTHING
-
-
-def missing_cell(known: ProportionEstimate) -> str:
-    """Number and share of the records that have no value."""
-    if not known.defined:
-        return NOTHING
-    return _count(max(0, round(known.records) - counted(known)), 1 - known.value, known.interval())
-
-
-def category_cell(estimate: HistogramEstimate, place: int) -> str:
-    """Number and share of the records of one category."""
-    if not estimate.defined:
-        return NOTHING
-    return _count(round(estimate.counts[place]), estimate.shares[place], estimate.intervals()[place])
-
-
-def _count(records: int, share: float, interval: tuple[float, float]) -> str:
-    return f"{records:,} ({number(100 * share, max(100 * (interval[1] - interval[0]), 1.0))})"
-
-
-def records_cell(estimate: MeanEstimate | ProportionEstimate | HistogramEstimate) -> str:
-    """How many records there are, noise included."""
-    return f"{max(0, round(estimate.records)):,}"
-
-
-def counted(estimate: ProportionEstimate) -> int:
-    """How many records have the value, noise included."""
-    return max(0, round(estimate.measured.at(estimate.reading.numerator)))
 
 
 def _moved(estimate: DescribeEstimate) -> Iterator[str]:
@@ -579,7 +551,7 @@ def _outside(estimate: DescribeEstimate, finding: Sequence[str]) -> str:
     if not any(outside.values()):
         return ""
     worst = max(outside, key=lambda column: outside[column])
-    records = _records(estimate, None)
+    records = estimate.records()
     if records is not None and 2 * outside[worst] > records:
         return f", and the noise hides how many records lie beyond those of {worst}"
     return f", and the noise leaves room for {outside[worst]:,} records beyond those of {worst}, the most of any column"

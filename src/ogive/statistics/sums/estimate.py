@@ -14,7 +14,7 @@ from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
 from ogive.statistics.plain_json import Fields, optional, stored
 from ogive.statistics.sums.lattice import LATTICE, MEAN, MEASURED, MISSING, SUM, VALUES, Lattice, check_cost
-from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, query_of, two_places
+from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, query_of, shown_share, two_places
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,6 +255,7 @@ class ProportionEstimate(_MembersEstimate):
             high=1.0,
             sampling=lambda share: self.rows_of_one * measured.at(measured.records) * share * (1 - share),
             reporting=None if reporting is None else lambda _: reporting,
+            shown=shown_share(measured, (1,)),
         )
 
     @cached_property
@@ -402,8 +403,7 @@ class MeanEstimate(_LatticeEstimate):
         measured = self.measured
         off = self.reading.numerator.minus(self.reading.denominator, place)
         moved = self._products().minus(measured.records, products).minus(off, self.lattice.steps - 2 * place)
-        noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
-        return noise * math.hypot(*moved.coefficients) / records
+        return measured.noise(moved) / records
 
     def results(self) -> dict[str, Any]:
         """The number, its errors and its interval, and the standard deviation of the values."""

@@ -220,6 +220,8 @@ FORMS = ("cells", "moments", "reports")
 _HALVINGS, _SECANTS = 60, 30
 _NEARLY, _ROUNDING = 1e-13, 1e-14  # of a logarithm of a chance, and of a distance, where a root is found
 _HARDLY = 1e-300
+_NO_WEIGHT = 1e-12  # of the largest weight: rounding alone
+_MOST_LARGE = 2  # weights of noise that keep their law beside what is known
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,8 @@ class Measured:
         law: Noise of each integer; None of exact sums, and of reports, which have noise of their own.
         total: The number of records where it is public.
         draws: How many draws of the law are in each integer: one, but in sums over groups, which are not stored.
+        beside: What else is known of linear forms of the integers, by other measurements or in public; not stored.
+        shown: Counts of the places that are at least 0 and agree with others; None where counts are shown as they are.
     """
 
     form: str
@@ -244,6 +248,8 @@ class Measured:
     weights: Weights | None = None
     epsilon: Fraction | None = None
     draws: int = 1
+    beside: tuple[Beside, ...] = ()
+    shown: tuple[float, ...] | None = None
 
     def sum_of(self, *coefficients: float, constant: float = 0.0) -> LinearForm:
         """A linear form of the integers."""
@@ -252,8 +258,86 @@ class Measured:
 
     def at(self, form: LinearForm) -> float:
         """The value of a linear form."""
-        pairs = zip(form.coefficients, self.values, strict=True)
+        pairs = zip(form.coefficients, self._estimated, strict=True)
         return form.constant + math.fsum(coefficient * value for coefficient, value in pairs)
+
+    @cached_property
+    def _gains(self) -> list[list[float]]:
+        """By how much each integer moves with each form that is known besides: for each form a list of all integers."""
+        if self.law is None:
+            return [[0.0] * len(self.values) for _ in self.beside]
+        forms = np.array([each.form.coefficients for each in self.beside])
+        variance = self.draws * float(self.law.variance)
+        whole = variance * forms @ forms.T + np.diag([each.known[1] for each in self.beside])
+        gains: list[list[float]] = (variance * np.linalg.solve(whole, forms)).tolist()
+        return gains
+
+    @cached_property
+    def _estimated(self) -> tuple[float, ...]:
+        """The integers; where more is known, their least-squares estimates."""
+        if not self.beside:
+            return self.values
+        plain = dataclasses.replace(self, beside=())
+        result = np.array(self.values, dtype=np.float64)
+        for gain, each in zip(self._gains, self.beside, strict=True):
+            result += np.array(gain) * (each.known[0] - plain.at(each.form))
+        return tuple(result.tolist())
+
+    @property
+    def counts(self) -> Float64:
+        """Records of each of the cells, as they are estimated."""
+        return np.array(self._estimated) / 2.0**self.bits
+
+    def given(self, form: LinearForm, known: Sequence[float]) -> Measured:
+        """The same, where a form of the integers is known besides, as `Known` with independent errors."""
+        return dataclasses.replace(self, beside=(*self.beside, Beside(form, tuple(map(float, known)))))
+
+    def _errors(self, form: LinearForm) -> tuple[list[float], list[float]]:
+        """The weights of the noise of each integer in the error of a form, and the error of what is known besides."""
+        own, known = list(form.coefficients), [0.0] * 4
+        if not self.beside:
+            return own, known
+        most = _NO_WEIGHT * max(map(abs, own), default=0.0)
+        for gain, each in zip(self._gains, self.beside, strict=True):
+            pull = sum(weight * move for weight, move in zip(form.coefficients, gain, strict=True))
+            own = [weight - pull * other for weight, other in zip(own, each.form.coefficients, strict=True)]
+            powers = pull, pull**2, pull**4, abs(pull)
+            known = [whole + power * part for whole, power, part in zip(known, powers, each.known, strict=True)]
+        return [weight if abs(weight) > most else 0.0 for weight in own], known
+
+    def error(self, form: LinearForm, variance: float = 0.0) -> Deviation:
+        """The law of the error of a form, with a normal error besides.
+
+        Many small Laplace parts are a normal variable and one Laplace variable of the same variance and kurtosis.
+        """
+        if not self.beside:
+            return Deviation.of(self.law, form.coefficients * self.draws, variance=variance)
+        own, known = self._errors(form)
+        own = sorted(own * self.draws, key=abs, reverse=True)
+        law = Deviation.of(self.law, own[:_MOST_LARGE], variance=variance)
+        rest = _known(self.law, own[_MOST_LARGE:], 1)
+        scale = (known[2] + rest[2]) ** 0.25
+        normal = law.variance + max(0.0, known[1] + rest[1] - 2 * scale * scale)
+        return Deviation(normal, law.scales + ((scale,) if scale else ()), law.step + known[3] + rest[3])
+
+    def noise(self, form: LinearForm) -> float:
+        """Standard deviation of the noise in a form."""
+        own, known = self._errors(form)
+        of_one = 0.0 if self.law is None else math.sqrt(self.law.variance * self.draws)
+        return math.hypot(of_one * math.hypot(*own), math.sqrt(known[1]))
+
+    def known(self, form: LinearForm) -> tuple[float, ...]:
+        """A form as `scaled` has it: its value, variance, sum of fourth powers of the scales, and step."""
+        own, known = self._errors(form)
+        _, *error = map(sum, zip(known, _known(self.law, own, self.draws), strict=True))
+        return self.at(form), *error
+
+    @property
+    def size(self) -> LinearForm:
+        """The number of records as it was measured, also where it is public."""
+        if self.form == "cells":
+            return self.sum_of(*(1.0 for _ in self.values))
+        return dataclasses.replace(self, total=None).records
 
     @property
     def one(self) -> LinearForm:
@@ -271,12 +355,35 @@ class Measured:
         assert self.weights is not None, "sums have weights"
         return self.sum_of(1 / self.weights.count, *zeros[1:])
 
-    @property
-    def records_variance(self) -> float:
-        """Variance of the noise in the number of records."""
-        if self.law is None:
-            return 0.0
-        return self.draws * float(self.law.variance) * sum(each**2 for each in self.records.coefficients)
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of a linear form of the integers besides them; `known` as `scaled` says."""
+
+    form: LinearForm
+    known: tuple[float, ...]
+
+
+def scaled(known: Float64, weight: Any) -> Float64:
+    """An unbiased estimate times a number: value, variance, sum of fourth powers of Laplace scales, and step.
+
+    All four add up over independent estimates. The scales tell the kurtosis of the error, and the step is that of
+    `Deviation`.
+    """
+    result: Float64 = known * np.array([weight, np.square(weight), np.power(weight, 4), np.abs(weight)])
+    return result
+
+
+def _known(law: NoiseLaw | None, weights: Sequence[float], draws: int) -> tuple[float, ...]:
+    """The error of a weighted sum of draws of a law, as `scaled` has it."""
+    if law is None:
+        return (0.0,) * 4
+    squares = [weight * weight for weight in weights]
+    variance = draws * float(law.variance) * math.fsum(squares)
+    if isinstance(law, DiscreteGaussian):
+        return 0.0, variance, 0.0, 0.0
+    fourth = draws * float(law.scale) ** 4 * math.fsum(each * each for each in squares)
+    return 0.0, variance, fourth, draws * math.fsum(map(abs, weights)) / 2
 
 
 @dataclass(frozen=True)
@@ -299,6 +406,7 @@ class Reading:
     Fields:
         low, high: Between which the exact ratio lies; perhaps infinite.
         sampling: Variance of the numerator less a multiple t of the denominator by which records were sampled, at t.
+        shown: The ratio that agrees with others that are shown, where there is one.
     """
 
     measured: Measured
@@ -310,6 +418,7 @@ class Reading:
     unit: float = 1.0
     sampling: Callable[[float], float] | None = None
     reporting: Callable[[float], float] | None = None
+    shown: float | None = None
 
     @cached_property
     def size(self) -> float:
@@ -336,14 +445,14 @@ class Reading:
     @property
     def value(self) -> float:
         """The number; NaN where undefined."""
-        return self.offset + self.unit * self.ratio
+        ratio = self.ratio if self.shown is None or not self.defined else self.shown
+        return self.offset + self.unit * ratio
 
     def deviation(self, ratio: float, *, sampling: bool) -> Deviation:
         """The law of the error of numerator - t denominator, if t is the true ratio."""
         variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
         variance += self.reporting(ratio) if self.reporting is not None else 0.0
-        weights = self.numerator.minus(self.denominator, ratio).coefficients
-        return Deviation.of(self.measured.law, weights * self.measured.draws, variance=variance)
+        return self.measured.error(self.numerator.minus(self.denominator, ratio), variance)
 
     def error(self, *, noise: bool = True, sampling: bool = True) -> float:
         """The standard error of the number; NaN where undefined."""
@@ -361,6 +470,8 @@ class Reading:
             ends = (self.low, self.high)
             if self.defined:
                 ends = (self._end(ends[0], *key), self._end(ends[1], *key))
+                if self.shown is not None:
+                    ends = (min(ends[0], self.shown), max(ends[1], self.shown))
             self._intervals[key] = (self.offset + self.unit * ends[0], self.offset + self.unit * ends[1])
         return self._intervals[key]
 
@@ -385,7 +496,10 @@ class Reading:
             return near
         if not contradicted(farthest):
             return farthest
-        start, (within, beyond) = near, self._around_end(near, farthest, confidence_level, sampling, contradicted)
+        root, rounding = self._root(near, farthest, confidence_level, sampling)
+        if self.measured.beside and not math.isnan(root):
+            return near + math.copysign(root * (1 + rounding), farthest - near)
+        start, (within, beyond) = near, self._around_end(near, farthest, root, rounding, contradicted)
         for _ in range(_HALVINGS):
             middle = (near + farthest) / 2
             if middle in (near, farthest):
@@ -399,15 +513,14 @@ class Reading:
         self,
         near: float,
         farthest: float,
-        confidence_level: float,
-        sampling: bool,
+        root: float,
+        rounding: float,
         contradicted: Callable[[float], bool],
     ) -> tuple[float, float]:
         """Two distances from the measured ratio, of one that is not contradicted and one that is, and nearly equal.
 
         So few of the halvings need to ask, and their result is the same; where none are found, all ask.
         """
-        root, rounding = self._root(near, farthest, confidence_level, sampling)
         for width in (rounding, 100 * rounding):
             within, beyond = (near + math.copysign(root * way, farthest - near) for way in (1 - width, 1 + width))
             if contradicted(beyond) and not contradicted(within):
@@ -552,7 +665,8 @@ def _alone(measured: Measured, places: Sequence[int]) -> Measured:
 def count_reading(measured: Measured, places: Sequence[int]) -> Reading:
     """How many of these records are at some places: noise alone."""
     total = measured.total
-    if measured.form == "cells":
+    shown = None if measured.shown is None else math.fsum(measured.shown[place] for place in places)
+    if measured.form == "cells" and not measured.beside:
         measured, places = _alone(measured, places), range(len(places))
 
     def reporting(count: float) -> float:
@@ -565,6 +679,7 @@ def count_reading(measured: Measured, places: Sequence[int]) -> Reading:
         low=0.0,
         high=math.inf if total is None else float(total),
         reporting=None if measured.epsilon is None else reporting,
+        shown=shown,
     )
 
 
@@ -572,7 +687,10 @@ def share_reading(
     measured: Measured, places: Sequence[int], among: Sequence[int] | None = None, *, rows_of_one: int
 ) -> Reading:
     """Which share of the records at some places, or of all records, are at some of these: noise and sampling."""
-    if among is not None and measured.form == "cells":
+    shown = shown_share(measured, places, among)
+    if measured.beside:
+        pass  # the noise of all counts is in each
+    elif among is not None and measured.form == "cells":
         places = [among.index(place) for place in places]
         measured, among = _alone(measured, among), range(len(among))
     elif among is None and measured.form == "cells" and measured.total is not None:
@@ -594,4 +712,14 @@ def share_reading(
         high=1.0,
         sampling=lambda share: rows_of_one * max(0.0, size) * share * (1 - share),
         reporting=None if measured.epsilon is None else reporting,
+        shown=shown,
     )
+
+
+def shown_share(measured: Measured, places: Sequence[int], among: Sequence[int] | None = None) -> float | None:
+    """The share that some places have of the counts that are shown; None where these are none."""
+    counts = measured.shown
+    if counts is None:
+        return None
+    whole = math.fsum(counts if among is None else (counts[place] for place in among))
+    return math.fsum(counts[place] for place in places) / whole if whole > 0 else None
