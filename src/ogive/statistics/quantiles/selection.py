@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
@@ -273,13 +273,16 @@ MOST_COUNTED = 3
 COUNTS = Fraction(1, 2)
 """Of the guarantee, for the counts."""
 
-_RUNGS = (0.6, 0.8, 1.0, 1.6)
+_RUNGS = (0.6, 0.8, 1.0, 1.6, 4.0)
 """Thresholds on each side, as parts of the way from the quantile's bin to the outer one."""
+
+_LEAST = 1 / 128
+"""The least way for the farther ones, as a part of all bins."""
 
 _SLACK = 1.5
 """Deviations of selection and noise by which the outer bins lie beyond the ends that are expected."""
 
-_APART = 1.12
+_APART = 1.2
 """How much wider intervals are than they would be if each rank had a threshold."""
 
 _NOISES, _POINTS, _STEPS_OF_LAW, _HALVINGS = 10_000, 801, 8001, 30
@@ -385,9 +388,10 @@ def _targets(
 
 def _rungs(chosen: Int64, cells: int, last: int) -> Int64:
     """The numbers of the thresholds at which records are counted: as many as cells, the last of which ends the last."""
-    middle, outer = chosen[0], chosen[1:]
-    parts = np.array(_RUNGS)[:, np.newaxis, np.newaxis]
-    wanted = np.rint(middle + parts * (outer - middle)).astype(np.int64)
+    way = chosen[1:] - chosen[0]
+    # records that share values may leave a side without any length
+    far = np.maximum(np.maximum(np.abs(way), (chosen[2] - chosen[1]) / 2), last * _LEAST) * [[-1], [1]]
+    wanted = np.rint(chosen[0] + np.array([part * (far if part > 1 else way) for part in _RUNGS])).astype(np.int64)
     wanted[:, 0] -= 1  # a lower end is right above a threshold
     distance = np.abs(np.arange(last) - np.clip(wanted, 0, last - 1).reshape(-1, 1)).min(axis=0)
     return np.append(np.sort(np.argsort(distance, kind="stable")[: cells - 1]), last)
@@ -397,18 +401,16 @@ def closed_in(
     places: Int64, answer: Any, strategy: Strategy, shares: Sequence[Fraction], tail: Fraction
 ) -> tuple[list[int], list[int]]:
     """The bins in which intervals begin and end, of a level for all of them together."""
-    noise = _noise(answer.noise_of(strategy), known=answer.total is not None, noisy=answer.noisy)
+    noise = _Noise(answer.noise_of(strategy), answer.total is not None, answer.noisy)
     counts = strategy.estimate(answer.values, answer.total)
     records, room = answer.total, float(tail)
     if records is None:  # a bound of the private number, with a twentieth of what may fail
-        records = max(1, math.ceil(counts[-1] + np.quantile(noise[-1], 1 - room / 20)))
+        records = max(1, math.ceil(counts[-1] + np.quantile(_simulated(noise)[-1], 1 - room / 20)))
         room *= 19 / 20
-    room /= 2 * len(shares)
     low, high = [], []
     for share in map(float, shares):
-        off = np.sort(noise[:-1] - share * noise[-1], axis=1)
         gap = (counts - share * counts[-1])[:-1]
-        below, above = (_margin(off, share, records, room, side) for side in (-1, 1))
+        below, above = (_margin(noise, share, records, room / (2 * len(shares)), side) for side in (-1, 1))
         refused = int(np.argmin(np.append(gap < -below, False)))
         low.append(int(places[refused - 1]) + 1 if refused else 0)
         refused = int(np.argmin(np.append((gap > above)[::-1], False)))
@@ -416,24 +418,35 @@ def closed_in(
     return low, list(map(max, low, high))
 
 
-def _noise(strategy: Strategy, *, known: bool, noisy: bool) -> Float64:
+class _Noise(NamedTuple):
+    """What the noise of cumulative counts follows from."""
+
+    strategy: Strategy
+    total_known: bool
+    noisy: bool
+
+
+@lru_cache(maxsize=4)
+def _simulated(noise: _Noise) -> Float64:
     """Simulated noise of the cumulative counts, shape (cells, releases), from public and fixed random numbers."""
-    random = np.random.Generator(np.random.PCG64(_COUNTED_SEED))
+    random, strategy = np.random.Generator(np.random.PCG64(_COUNTED_SEED)), noise.strategy
     drawn = tuple(draw_public(level.law, (_NOISES, level.nodes), random, rounded=True) for level in strategy.levels)
-    return float(noisy) * strategy.estimate(strategy.spread(drawn), 0 if known else None).T
+    return float(noise.noisy) * strategy.estimate(strategy.spread(drawn), 0 if noise.total_known else None).T
 
 
-def _margin(noise: Float64, share: float, records: int, room: float, side: int) -> float:
-    """What a noisy count may be beyond its expected rank, on the lower side (-1) or the upper, but for a small chance.
+@lru_cache(maxsize=64)
+def _margin(noise: _Noise, share: float, records: int, room: float, side: int) -> float:
+    """How far below its rank (side -1), or above it, a noisy count may lie, but for a small chance.
 
-    The thresholds were chosen after the records, so at each number of records that is off the largest chance of any
-    threshold counts.
+    The thresholds were chosen after the records were seen, so for each number of records at or below the quantile the
+    largest chance of any threshold counts.
     """
+    drawn = _simulated(noise)
+    rows = np.sort(-side * (drawn[:-1] - share * drawn[-1]), axis=1)
     off, weights = _binomial(share, records)
-    rows = noise if side < 0 else -noise[:, ::-1]
-    reach = float(np.abs(noise).max() + np.abs(off).max()) + 1
+    reach = float(np.abs(rows).max() + np.abs(off).max()) + 1
     grid = np.linspace(-2 * reach, 2 * reach, _STEPS_OF_LAW)
-    largest = np.max([np.searchsorted(row, grid, side="right") for row in rows], axis=0) / noise.shape[1]
+    largest = np.max([np.searchsorted(row, grid, side="right") for row in rows], axis=0) / _NOISES
     low, high = 0.0, reach
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -564,9 +577,9 @@ def counted_is_better(
     binning: Binning, probabilities: Sequence[float], ask: Ask, *, level: Fraction, guess: int | None, terms: Terms
 ) -> bool:
     """Whether quantiles had better be selected and counted than read off a curve, by error and width together."""
-    if not terms.private or terms.groups != 1:
+    records = terms.records or guess
+    if not terms.private or terms.groups != 1 or not records:  # how wide intervals are is not known without a number
         return False
-    records = terms.records or guess or USUAL_RECORDS
     try:
         check_counted(binning, probabilities)
         queries = rehearse(ask("counted", _quiet(terms)), _quiet(terms))
@@ -592,8 +605,10 @@ def predicted(
     variance = np.asarray(last.strategy.variance(total_known=adjacency is Adjacency.REPLACE))
     half = max(_half(share, records, float(variance.max()), level, len(probabilities)) for share in probabilities)
     if isinstance(first, JointQuantilesQuery):
-        return Predicted(joint_ranks_off(first, records).mean, _APART * half)
-    return Predicted(_SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(float(variance.mean())), half)
+        off, half = joint_ranks_off(first, records).mean, _APART * half
+    else:
+        off = _SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(float(variance.mean()))
+    return Predicted(min(off, records / 2), min(half, records / 2))
 
 
 def _slow(query: JointQuantilesQuery, records: int) -> bool:

@@ -403,8 +403,7 @@ class QuantilesPrediction(CurvePrediction):
         level = check_level(asked.confidence_level)
         expected = predicted(self.queries, asked.probabilities, setting.records, level, setting.unit.adjacency)
         if expected is not None and setting.records:
-            errors["mean_rank"], half = (min(1.0, each / setting.records) for each in expected)
-            errors["width"] = min(1.0, 2 * half)
+            errors["mean_rank"], errors["width"] = expected.error / setting.records, 2 * expected.half / setting.records
         return errors
 
     def _errors(self) -> Errors:
