@@ -14,7 +14,7 @@ from helpers.exact_loss import histograms, neighbors
 from ogive.columns import Binning
 from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import design_joint
+from ogive.queries import Answer, design_joint
 from ogive.queries.joint_choice import Ranks
 from ogive.queries.selection import _factors, common_unit
 from ogive.statistics import Quantiles, Terms
@@ -129,3 +129,25 @@ def test_quantiles_with_their_curve_cost_the_guarantee_together(share, privacy, 
     granted = float(getattr(privacy, "rho", None) or privacy.epsilon)
     assert 0.999 * granted < sum(spent) <= granted * (1 + 1e-12)
     assert spent[0] == pytest.approx(granted * float(1 - Fraction(share)), rel=1e-3)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_a_count_near_a_selected_quantile_costs_the_same_wherever_that_is(adjacency):
+    """All neighbors of small histograms: exact chances of each selection, and the price of the counts after it."""
+    terms = Terms(PureDP(2), PrivacyUnit(adjacency), lambda query: None, count=lambda: RECORDS)
+    statistic = Quantiles("x", (0.5,), bounds=(0, 16), bins=16, method="counted", expected_records=RECORDS)
+    first, _ = rehearse(statistic.questions(terms), terms)
+    assert first.price(terms.unit).epsilon <= 1
+    prices = set()
+    for chosen in joint.candidates(16, 3)[::7]:
+        asked = statistic.questions(terms)
+        next(asked)
+        second = asked.send(Answer(chosen, (RECORDS,) if adjacency is Adjacency.REPLACE else None))
+        prices.add(second.price(terms.unit))
+    (price,) = prices
+    assert 0.999 < float(price.epsilon) <= 1
+    shares, free = first.probabilities, first.free_total
+    small = [costs(h, shares, free=free) for h in [(1, 2, 0, 2), (1, 1, 1, 2), (2, 2, 0, 1), (0, 2, 0, 3)]]
+    for there in small[1:] if adjacency is Adjacency.REPLACE else []:
+        ratios = np.log(joint.chances(small[0], first.law.scale)) - np.log(joint.chances(there, first.law.scale))
+        assert 0 < np.abs(ratios).max() <= 1 + 1e-9

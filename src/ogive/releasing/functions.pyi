@@ -112,6 +112,7 @@ def concordance(
     method: UnbiasedName = ...,
     missing: Literal['refuse', 'drop'] = ...,
     confidence_level: float = ...,
+    other: str | None = ...,
 ) -> ConcordanceEstimate: ...
 def count(
     values: Any,

@@ -8,6 +8,7 @@ import math
 import secrets
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
@@ -133,8 +134,18 @@ def release(
     if getattr(inner, "left_out", None):
         tell_left_out(inner.left_out, trust.schema)
     account = ledger if trust.private else None
-    described = {} if account is None else base.describe(statistic)
-    payment = Payment(account, described, inner.name, privacy, unit, trust, batch=named)
+
+    def paid_by(asked: base.Statistic[Any]) -> Payment:
+        described = {} if account is None else base.describe(asked)
+        return Payment(account, described, inner.name, privacy, unit, trust, batch=named)
+
+    payment = paid_by(statistic)
+    earlier = None if account is None or payment.known else base.before(statistic)
+    if earlier is not None:
+        with suppress(ReleaseMismatchError):  # asked of other records, it is no answer to this question
+            asked_before = paid_by(earlier)
+            if asked_before.known:
+                statistic, payment = earlier, asked_before
     stored = payment.stored()
     if stored is not None:
         return cast(base.EstimateT, _named(kinds.read_recorded(stored), named, payment.mark))
@@ -358,6 +369,12 @@ class Payment:
     def announce(self, loss: Loss) -> None:
         """Note what all measurements together will cost."""
         self._announced = loss
+
+    @property
+    def known(self) -> bool:
+        """Whether this very question was answered, or paid for and interrupted."""
+        account = self._account
+        return account is not None and bool(account.find(self.question) or account.reserved(self.question))
 
     def stored(self) -> dict[str, Any] | None:
         """The answer that was recorded for this very question, as plain data."""

@@ -131,6 +131,7 @@ class Verbs(ABC):
         method: UnbiasedName = ...,
         missing: Literal['refuse', 'drop'] = ...,
         confidence_level: float = ...,
+        other: str | None = ...,
     ) -> ConcordanceEstimate: ...
     @overload
     def concordance(
@@ -157,6 +158,7 @@ class Verbs(ABC):
         method: UnbiasedName = ...,
         missing: Literal['refuse', 'drop'] = ...,
         confidence_level: float = ...,
+        other: str | None = ...,
     ) -> GroupEstimates[ConcordanceEstimate]: ...
     @overload
     def count(

@@ -395,9 +395,22 @@ def completed(statistic: Statistic[EstimateT], schema: Callable[[], Schema | Non
     known = schema() if hasattr(inner, "completed_by") else None
     if known is None:
         return statistic
-    question = inner.completed_by(known)
-    wrapped = parted(statistic, question)
-    estimate: Statistic[EstimateT] = wrapped[0] if wrapped else question
+    return _about(statistic, inner.completed_by(known))
+
+
+def before(statistic: Statistic[EstimateT]) -> Statistic[EstimateT] | None:
+    """What the same call asked in an earlier version, by a method `before`; None where that was the same question.
+
+    Whoever paid for that gets its answer again for nothing.
+    """
+    earlier = getattr(innermost(statistic), "before", lambda: None)()
+    return None if earlier is None else _about(statistic, earlier)
+
+
+def _about(statistic: Statistic[EstimateT], inmost: Any) -> Statistic[EstimateT]:
+    """The same records, of which something else is wanted."""
+    wrapped = parted(statistic, inmost)
+    estimate: Statistic[EstimateT] = wrapped[0] if wrapped else inmost
     return estimate
 
 

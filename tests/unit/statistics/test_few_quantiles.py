@@ -1,4 +1,4 @@
-"""What "auto" does with a few quantiles: it selects them where that is predicted to be nearer than a curve."""
+"""What "auto" does with a few quantiles: it selects them, or reads a curve, as predicted errors and widths say."""
 
 from fractions import Fraction
 
@@ -33,7 +33,12 @@ def terms_of(privacy, adjacency, records):
 
 def queries_of(statistic, terms, counts, run=0):
     """The questions of a release of records with these counts, and the estimate."""
-    holder = Imagined(lambda aggregate: counts, terms.adjacency, adding=1, honest=1, run=run)
+    ends = np.append(0, np.cumsum(counts))
+
+    def sums(aggregate):
+        return np.diff(ends[np.rint(aggregate.grid.thresholds * len(counts)).astype(int)], prepend=0)
+
+    holder = Imagined(sums, terms.adjacency, adding=1, honest=1, run=run)
     asked, procedure = [], statistic.questions(terms)
     try:
         query = next(procedure)
@@ -57,10 +62,11 @@ def method_of(statistic, privacy="0.1", adjacency=REPLACE, records=1_000):
     guess=st.sampled_from([None, 1_000]),
     bins=st.sampled_from([4, 64, 300]),
     place=st.integers(0, 3),
+    few=st.sampled_from(["auto", "selected"]),
 )
-def test_the_choice_rests_on_public_quantities_alone(quantiles, records, privacy, adjacency, guess, bins, place):
+def test_the_choice_rests_on_public_quantities_alone(quantiles, records, privacy, adjacency, guess, bins, place, few):
     """The first question about evenly spread records is that about records of one value."""
-    statistic = Quantiles("x", evenly(quantiles), bounds=(0, 1), bins=bins, expected_records=guess)
+    statistic = Quantiles("x", evenly(quantiles), bounds=(0, 1), bins=bins, expected_records=guess, few=few)
     even = np.diff(np.arange(bins + 1) * records // bins)
     one = np.zeros(bins, np.int64)
     one[place] = records
@@ -79,6 +85,7 @@ def test_the_choice_rests_on_public_quantities_alone(quantiles, records, privacy
 def test_auto_releases_what_the_named_method_releases(adjacency, quantiles, privacy, method):
     values = np.random.default_rng(5).normal(50, 10, 1_000)
     asked = {"bounds": (0, 100), "bins": BINS, "privacy": privacy, "adjacency": adjacency, "expected_records": 1_000}
+    asked["few"] = "selected"
     one, other = (
         ogive.quantiles(values, evenly(quantiles), **asked, method=name, source=KeyedSource.from_seed(7))
         for name in ("auto", method)
@@ -96,7 +103,7 @@ def test_auto_releases_what_the_named_method_releases(adjacency, quantiles, priv
 def test_a_plan_names_the_method_of_the_release(adjacency, quantiles, bins, monkeypatch):
     if not is_everything():  # which errors there are is looked at, and not how large they are
         monkeypatch.setattr("ogive.statistics.ecdf.plan._SHAPES", Shapes(EVERY.names[::8], runs=1))
-    statistic = Quantiles("x", evenly(quantiles), bounds=(0, 1), bins=bins)
+    statistic = Quantiles("x", evenly(quantiles), bounds=(0, 1), bins=bins, few="selected")
     plan = ogive.plan(statistic, privacy=PureDP(1), records=2_000, adjacency=adjacency)
     chosen = plan.chosen.method
     terms = terms_of(PureDP(1), adjacency, 2_000)
@@ -127,12 +134,12 @@ def test_a_median_of_few_records_is_off_by_15_of_them():
 @pytest.mark.parametrize(
     "statistic",
     [
-        Quantiles("x", evenly(10), bounds=(0, 1)),
+        Quantiles("x", evenly(10), bounds=(0, 1), few="selected"),
         Quantiles("x", QUARTILES, bounds=(0, 1), few="curve"),
         Quantiles("x", QUARTILES, bounds=(0, 1), method="hat_ls"),
-        Quantiles("x", QUARTILES, bounds=(0, 1), bins=(1 << 16) + 1),
-        Quantiles("x", (0.5, 0.123456789), bounds=(0, 1)),
-        Quantiles("x", QUARTILES, bounds=(0, 1), bins=4),
+        Quantiles("x", QUARTILES, bounds=(0, 1), bins=(1 << 16) + 1, few="selected"),
+        Quantiles("x", (0.5, 0.123456789), bounds=(0, 1), few="selected"),
+        Quantiles("x", QUARTILES, bounds=(0, 1), bins=4, few="selected"),
     ],
     ids=["ten", "by wish", "named", "many bins", "long fraction", "coarse grid"],
 )
@@ -142,7 +149,7 @@ def test_others_are_read_off_a_curve(statistic):
 
 
 def test_many_quantiles_of_a_private_number_of_records_need_a_guess():
-    asked = {"bounds": (0, 1), "bins": 1024}
+    asked = {"bounds": (0, 1), "bins": 1024, "few": "selected"}
     assert method_of(Quantiles("x", evenly(5), **asked), adjacency=ADD) == "joint"
     assert method_of(Quantiles("x", evenly(6), **asked), adjacency=ADD, records=100_000) == "auto"
     assert method_of(Quantiles("x", evenly(9), **asked, expected_records=100_000), adjacency=ADD) == "joint"
@@ -174,7 +181,12 @@ def test_exact_quantiles_and_those_of_groups_have_their_curve():
 def test_only_a_question_that_may_be_selected_is_a_new_one():
     curve = Quantiles("x", QUARTILES, bounds=(0, 1), few="curve")
     assert "few" not in describe(curve)
-    assert describe(Quantiles("x", QUARTILES, bounds=(0, 1)))["few"] == "selected"
+    for few in ("auto", "selected"):
+        assert describe(Quantiles("x", QUARTILES, bounds=(0, 1), few=few))["few"] == few
+    assert Quantiles("x", QUARTILES, bounds=(0, 1)).few == "auto"
+    assert describe(Quantiles("x", evenly(4), bounds=(0, 1))) == describe(
+        Quantiles("x", evenly(4), bounds=(0, 1), few="curve")
+    )
     for same in (
         {"probabilities": evenly(10)},
         {"method": "joint"},
@@ -189,7 +201,7 @@ def test_only_a_question_that_may_be_selected_is_a_new_one():
 
 
 def test_the_share_for_intervals_is_that_of_the_joint_selection():
-    asked = {"bounds": (0, 1), "bins": 1024, "interval_share": Fraction(1, 8)}
+    asked = {"bounds": (0, 1), "bins": 1024, "interval_share": Fraction(1, 8), "few": "selected"}
     auto, joint = (Quantiles("x", QUARTILES, **asked, method=name) for name in ("auto", "joint"))
     terms = terms_of(PureDP(1), REPLACE, 1_000)
     assert next(auto.questions(terms)) == next(joint.questions(terms))

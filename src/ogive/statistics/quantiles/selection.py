@@ -7,15 +7,19 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ogive.accounting import pure_epsilon
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import OgiveError, ParameterError
+from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP, exact
 from ogive.queries import (
     CurveQuery,
@@ -31,7 +35,9 @@ from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.methods.base import CurveTask, curve_from, interval_band, mean_variance
 from ogive.statistics.methods.choose import unbiased
-from ogive.statistics.methods.together import Procedure, Weighted, ask_together, check_served
+from ogive.statistics.methods.together import Procedure, Weighted, ask_together, check_served, rehearse, share_of
+from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
 
 # --- Single quantiles and their intervals by selections
 #
@@ -124,12 +130,12 @@ def select_quantiles(
     outer = dict(zip(ends, answers[len(scores) :], strict=True))
     low = [outer.get((number, -1), 0) for number in range(len(scores))]
     high = [outer.get((number, 1), bins - 1) for number in range(len(scores))]
-    return _in_order(scores, result, low, high)
+    return _in_order(probabilities, result, low, high)
 
 
-def _in_order(scores: Sequence[QuantileScore], result: list[int], low: list[int], high: list[int]) -> Selected:
+def _in_order(wanted: Sequence[float | Fraction], result: list[int], low: list[int], high: list[int]) -> Selected:
     """The bins, increasing with the probability as quantiles do, and each within its interval; post-processing."""
-    order = sorted(range(len(scores)), key=lambda number: scores[number].probability)
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
     columns: list[list[int]] = []
     for each in (result, low, high):
         column = [0] * len(each)
@@ -251,6 +257,219 @@ def _ends(
     return low.tolist(), high.tolist()
 
 
+# --- A few quantiles by one joint selection, with intervals from counts at a few thresholds near them
+#
+# With each quantile two bins are selected, beyond which its interval hardly extends: so many ranks away as sampling and
+# noise can be off. Records are then counted, with noise, at thresholds that lie between these bins and a little
+# beyond. They are few, so their noise is much less than that of a whole curve. An interval is closed in from both
+# sides, from the outermost threshold on, as long as the counts refuse that the quantile lies beyond the next one.
+#
+# The targets and the number of thresholds follow from public quantities; the thresholds from what was selected, and the
+# price from their number alone. Source: `docs/proofs/near.md`.
+
+MOST_COUNTED = 3
+"""Quantiles that are counted: of each three bins are selected."""
+
+COUNTS = Fraction(1, 2)
+"""Of the guarantee, for the counts."""
+
+_RUNGS = (0.6, 0.8, 1.0, 1.6, 4.0)
+"""Thresholds on each side, as parts of the way from the quantile's bin to the outer one."""
+
+_LEAST = 1 / 128
+"""The least way for the farther ones, as a part of all bins."""
+
+_SLACK = 1.5
+"""Deviations of selection and noise by which the outer bins lie beyond the ends that are expected."""
+
+_APART = 1.2
+"""How much wider intervals are than they would be if each rank had a threshold."""
+
+_NOISES, _POINTS, _STEPS_OF_LAW, _HALVINGS = 10_000, 801, 8001, 30
+_COUNTED_SEED = 0x6E656172
+
+
+class Predicted(NamedTuple):
+    """Of quantiles, in records: their expected distance from the ranks, and the largest half width of an interval."""
+
+    error: float
+    half: float
+
+
+def counted_cells(quantiles: int) -> int:
+    """In how many cells records are counted."""
+    return 2 * len(_RUNGS) * quantiles + 1
+
+
+def select_and_count(
+    binning: Binning, probabilities: Sequence[float], *, confidence_level: Fraction, guess: int | None, terms: Terms
+) -> Procedure[Selected]:
+    """Select quantiles and thresholds near them together, and count at these, both within `terms.privacy`."""
+    shares, last = check_counted(binning, probabilities), binning.grid.bins - 1
+    chosen: list[int] = []
+
+    def points(shared: Terms) -> Procedure[None]:
+        counting = dataclasses.replace(shared, privacy=share_of(shared.privacy, COUNTS / (1 - COUNTS)))
+        targets = _targets(binning, shares, confidence_level, guess, shared, counting)
+        answer = yield design_joint(binning, sorted(targets), privacy=shared.privacy, unit=shared.unit)
+        order = sorted(range(len(targets)), key=targets.__getitem__)
+        chosen[:] = (answer.values[order.index(number)] for number in range(len(targets)))
+
+    def ends(shared: Terms) -> Procedure[tuple[list[int], list[int]]]:
+        places = _rungs(np.array(chosen).reshape(3, -1), counted_cells(len(shares)), last)
+        grid = binning.grid
+        near = Grid("explicit", grid.low, grid.high, len(places), grid.unit, tuple(grid.thresholds[places].tolist()))
+        there = dataclasses.replace(binning, grid=near)
+        strategy = unbiased("auto", CurveTask(there, shared))
+        answer = yield CurveQuery(there, strategy)
+        if terms.simulations == 0:
+            return [0] * len(shares), [last] * len(shares)
+        return closed_in(places, answer, strategy, shares, 1 - confidence_level)
+
+    procedures: list[Weighted[Any]] = [Weighted(1 - COUNTS, points), Weighted(COUNTS, ends)]
+    tried = dataclasses.replace(terms, simulations=0)
+    check_served(ask_together(procedures, tried), tried)
+    _, (low, high) = yield from ask_together(procedures, terms)
+    # counts say more than a selection that lies beyond them
+    result = np.clip(chosen[: len(shares)], low, high).tolist()
+    return _in_order(shares, result, low, high)
+
+
+def check_counted(binning: Binning, probabilities: Sequence[float]) -> tuple[Fraction, ...]:
+    """The probabilities as fractions; refused where so many or such are not selected and counted."""
+    if len(probabilities) > MOST_COUNTED:
+        raise ParameterError(f"`method='counted'` is for at most {MOST_COUNTED} quantiles, got {len(probabilities)}")
+    if binning.grid.bins < counted_cells(len(probabilities)):
+        raise ParameterError(
+            f"`method='counted'` needs at least {counted_cells(len(probabilities))} thresholds, got "
+            f"{binning.grid.bins}; a curve of so few has no more noise"
+        )
+    return short_shares(probabilities)
+
+
+def _spread(
+    binning: Binning, shares: Sequence[Fraction], level: Fraction, guess: int | None, terms: Terms, counting: Terms
+) -> tuple[int, list[float], float]:
+    """The number of records that is counted on, the half width at each quantile, and what selection and noise add."""
+    records = terms.records or guess or USUAL_RECORDS
+    cells = binning.on(Grid.linear(0, 1, bins=counted_cells(len(shares))))
+    variance = _variance(unbiased("auto", CurveTask(cells, counting)), counting)
+    off = joint_ranks_off(design_joint(binning, sorted(shares), privacy=terms.privacy, unit=terms.unit)).mean
+    half = [_half(share, records, variance, level, len(shares)) for share in shares]
+    return records, half, math.sqrt(variance + 4 * off**2)
+
+
+def _half(share: float | Fraction, records: int, variance: float, level: Fraction, quantiles: int) -> float:
+    """Half of the width of an interval in ranks, of several that hold at once."""
+    far = NormalDist().inv_cdf(1 - float(1 - level) / (2 * quantiles))
+    return far * math.sqrt(records * float(share * (1 - share)) + variance)
+
+
+def _variance(strategy: Strategy, terms: Terms) -> float:
+    """The largest variance of the noise of cumulative counts."""
+    return float(np.max(strategy.variance(total_known=terms.adjacency is Adjacency.REPLACE)))
+
+
+def _targets(
+    binning: Binning, shares: Sequence[Fraction], level: Fraction, guess: int | None, terms: Terms, counting: Terms
+) -> list[Fraction]:
+    """The ranks of the quantiles, and of the outer bins below and above each."""
+    records, half, slack = _spread(binning, shares, level, guess, terms, counting)
+    unit = common_unit(shares)
+    unit *= MOST_UNIT // unit
+    steps = [max(1, math.ceil((each + _SLACK * slack) / records * unit)) for each in half]
+    pairs = list(zip(shares, steps, strict=True))
+    return [
+        *shares,
+        *(max(Fraction(0), share - Fraction(step, unit)) for share, step in pairs),
+        *(min(Fraction(1), share + Fraction(step, unit)) for share, step in pairs),
+    ]
+
+
+def _rungs(chosen: Int64, cells: int, last: int) -> Int64:
+    """The numbers of the thresholds at which records are counted: as many as cells, the last of which ends the last."""
+    way = chosen[1:] - chosen[0]
+    # records that share values may leave a side without any length
+    far = np.maximum(np.maximum(np.abs(way), (chosen[2] - chosen[1]) / 2), last * _LEAST) * [[-1], [1]]
+    wanted = np.rint(chosen[0] + np.array([part * (far if part > 1 else way) for part in _RUNGS])).astype(np.int64)
+    wanted[:, 0] -= 1  # a lower end is right above a threshold
+    distance = np.abs(np.arange(last) - np.clip(wanted, 0, last - 1).reshape(-1, 1)).min(axis=0)
+    return np.append(np.sort(np.argsort(distance, kind="stable")[: cells - 1]), last)
+
+
+def closed_in(
+    places: Int64, answer: Any, strategy: Strategy, shares: Sequence[Fraction], tail: Fraction
+) -> tuple[list[int], list[int]]:
+    """The bins in which intervals begin and end, of a level for all of them together."""
+    noise = _Noise(answer.noise_of(strategy), answer.total is not None, answer.noisy)
+    counts = strategy.estimate(answer.values, answer.total)
+    records, room = answer.total, float(tail)
+    if records is None:  # a bound of the private number, with a twentieth of what may fail
+        records = max(1, math.ceil(counts[-1] + np.quantile(_simulated(noise)[-1], 1 - room / 20)))
+        room *= 19 / 20
+    low, high = [], []
+    for share in map(float, shares):
+        gap = (counts - share * counts[-1])[:-1]
+        below, above = (_margin(noise, share, records, room / (2 * len(shares)), side) for side in (-1, 1))
+        refused = int(np.argmin(np.append(gap < -below, False)))
+        low.append(int(places[refused - 1]) + 1 if refused else 0)
+        refused = int(np.argmin(np.append((gap > above)[::-1], False)))
+        high.append(int(places[len(places) - 1 - refused]))
+    return low, list(map(max, low, high))
+
+
+class _Noise(NamedTuple):
+    """What the noise of cumulative counts follows from."""
+
+    strategy: Strategy
+    total_known: bool
+    noisy: bool
+
+
+@lru_cache(maxsize=4)
+def _simulated(noise: _Noise) -> Float64:
+    """Simulated noise of the cumulative counts, shape (cells, releases), from public and fixed random numbers."""
+    random, strategy = np.random.Generator(np.random.PCG64(_COUNTED_SEED)), noise.strategy
+    drawn = tuple(draw_public(level.law, (_NOISES, level.nodes), random, rounded=True) for level in strategy.levels)
+    return float(noise.noisy) * strategy.estimate(strategy.spread(drawn), 0 if noise.total_known else None).T
+
+
+@lru_cache(maxsize=64)
+def _margin(noise: _Noise, share: float, records: int, room: float, side: int) -> float:
+    """How far below its rank (side -1), or above it, a noisy count may lie, but for a small chance.
+
+    The thresholds were chosen after the records were seen, so for each number of records at or below the quantile the
+    largest chance of any threshold counts.
+    """
+    drawn = _simulated(noise)
+    rows = np.sort(-side * (drawn[:-1] - share * drawn[-1]), axis=1)
+    off, weights = _binomial(share, records)
+    reach = float(np.abs(rows).max() + np.abs(off).max()) + 1
+    grid = np.linspace(-2 * reach, 2 * reach, _STEPS_OF_LAW)
+    largest = np.max([np.searchsorted(row, grid, side="right") for row in rows], axis=0) / _NOISES
+    low, high = 0.0, reach
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        chance = float(largest[np.searchsorted(grid, side * off - middle)] @ weights)
+        low, high = (middle, high) if chance > room else (low, middle)
+    return high
+
+
+def _binomial(share: float, records: int) -> tuple[Float64, Float64]:
+    """By how much a binomial number is off its mean, and with what chances; evenly spaced numbers stand for many."""
+    from scipy.special import gammaln  # slow to import
+
+    sd = math.sqrt(records * share * (1 - share))
+    first, last = (math.floor(share * records + side * (9 * sd + 9)) for side in (-1, 1))
+    numbers = np.arange(max(0, first), min(records, last) + 1, max(1, (last - first) // _POINTS), dtype=np.float64)
+    if share in (0.0, 1.0):
+        return np.zeros(1), np.ones(1)
+    logs = numbers * math.log(share) + (records - numbers) * math.log1p(-share)
+    logs += gammaln(records + 1) - gammaln(numbers + 1) - gammaln(records - numbers + 1)
+    weights = np.exp(logs - logs.max())
+    return numbers - share * records, weights / weights.sum()
+
+
 # --- Predicted errors of selected quantiles
 #
 # The distances of a joint selection from the wanted ranks are then those of a continuous law that shrinks as 1 /
@@ -312,8 +531,8 @@ def _parts(query: JointQuantilesQuery) -> list[float]:
 # given terms and gets no answer, so the noise that is compared is that of a release. `benchmarks/few_quantiles.py`
 # measures what the choice takes.
 
-Few = Literal["selected", "curve"]
-Selection = Literal["exponential", "joint"]
+Few = Literal["auto", "selected", "curve"]
+Selection = Literal["exponential", "joint", "counted"]
 Ask = Callable[[Selection, Terms], Generator[Query, Any, Any]]
 
 _SMOOTHED = 0.6
@@ -352,6 +571,44 @@ def selection(binning: Binning, quantiles: int, ask: Ask, *, guess: int | None, 
     except OgiveError:  # a probability that is not a short fraction in decimals
         return "joint"
     return "exponential"
+
+
+def counted_is_better(
+    binning: Binning, probabilities: Sequence[float], ask: Ask, *, level: Fraction, guess: int | None, terms: Terms
+) -> bool:
+    """Whether quantiles had better be selected and counted than read off a curve, by error and width together."""
+    records = terms.records or guess
+    if not terms.private or terms.groups != 1 or not records:  # how wide intervals are is not known without a number
+        return False
+    try:
+        check_counted(binning, probabilities)
+        queries = rehearse(ask("counted", _quiet(terms)), _quiet(terms))
+        curve = CurveQuery(binning, unbiased("auto", CurveTask(binning, terms)))
+    except OgiveError:
+        return False
+    if isinstance(queries[0], JointQuantilesQuery) and _slow(queries[0], records):
+        return False
+    counted, read = (predicted(each, probabilities, records, level, terms.adjacency) for each in (queries, [curve]))
+    return counted.half <= read.half and sum(counted) < sum(read)
+
+
+def predicted(
+    queries: Sequence[Query], probabilities: Sequence[float], records: int, level: Fraction, adjacency: Adjacency
+) -> Predicted | None:
+    """What is expected of quantiles that these queries are asked for; None where it depends on the records."""
+    first, last = queries[0], queries[-1]
+    selected = isinstance(first, JointQuantilesQuery)
+    if not isinstance(last, CurveQuery) or last.points is not None or approximates(last.strategy):
+        return None
+    if len(queries) != 1 + selected:
+        return None
+    variance = np.asarray(last.strategy.variance(total_known=adjacency is Adjacency.REPLACE))
+    half = max(_half(share, records, float(variance.max()), level, len(probabilities)) for share in probabilities)
+    if isinstance(first, JointQuantilesQuery):
+        off, half = joint_ranks_off(first, records).mean, _APART * half
+    else:
+        off = _SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(float(variance.mean()))
+    return Predicted(min(off, records / 2), min(half, records / 2))
 
 
 def _slow(query: JointQuantilesQuery, records: int) -> bool:

@@ -52,8 +52,12 @@ from ogive.statistics.quantiles.selection import (
     Few,
     Selected,
     Selection,
+    check_counted,
+    counted_is_better,
     joint_ranks_off,
+    predicted,
     scores_of,
+    select_and_count,
     select_jointly,
     select_quantiles,
     selection,
@@ -120,10 +124,10 @@ def _targets(
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-QuantileMethod = Method | Literal["bisection", "exponential", "joint"]
+QuantileMethod = Method | Literal["bisection", "exponential", "joint", "counted"]
 """A method of a whole curve, the bisection that opens only the points it visits, or selections."""
 
-_BY_THEMSELVES = ("bisection", "exponential", "joint")
+_BY_THEMSELVES = ("bisection", "exponential", "joint", "counted")
 """Methods that release no curve."""
 
 _FEW = 3
@@ -147,16 +151,19 @@ class Quantiles:
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise). "exponential" selects each of at most nine
-            quantiles by itself, and "joint" all of them together; both suit few quantiles and need a curator who sees
-            all records. Any other method is one of `Ecdf`, and the quantiles are read from the whole curve at the same
-            cost. "auto" selects or reads, whichever is predicted to be nearer; see `few`.
+            quantiles by itself, and "joint" all of them together; "counted" selects up to three together, and counts
+            records at thresholds near them for narrow intervals. These three suit few quantiles and need a curator who
+            sees all records. Any other method is one of `Ecdf`, and the quantiles are read from the whole curve at the
+            same cost. "auto" takes what is predicted to be best; see `few`.
         confidence_level: Confidence level of the simultaneous intervals.
         expected_records: A public guess of the number of records, if that number is private. "auto" needs it to
             consider methods that are not unbiased.
         interval_share: Of the guarantee, for the intervals of "joint", 0 to 0.9. With 0 all of it goes to the
             quantiles, and each interval is the bounds.
-        few: What "auto" may do with up to nine quantiles: "selected" (select them where that is predicted to be nearer,
-            without a curve) or "curve" (read them off a curve, which has all other quantiles and narrower intervals).
+        few: What "auto" does with few quantiles: "auto" (takes "counted" where errors and widths of intervals together
+            are predicted to be smaller than those of a curve, and no interval wider), "selected" (selects up to nine
+            where they are predicted to be nearer, whatever the width of intervals) or "curve" (reads them off a curve,
+            which has all other quantiles).
 
     Example:
         >>> import numpy as np, ogive
@@ -179,7 +186,7 @@ class Quantiles:
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
     interval_share: Rational = added(INTERVAL_SHARE)
-    few: Few = added("curve", default="selected", words=("selected", "curve"))
+    few: Few = added("curve", default="auto", words=("auto", "selected", "curve"))
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -212,6 +219,8 @@ class Quantiles:
             return
         if self.method == "joint":
             JointQuantilesQuery(binning, tuple(sorted(short_shares(self.probabilities))), Geometric(1))
+        if self.method == "counted":
+            check_counted(binning, self.probabilities)
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
@@ -233,8 +242,8 @@ class Quantiles:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.ecdf().binning().grid
         method = self.method if self.method in _BY_THEMSELVES else as_method(self.method)
-        few: Few = "selected" if self.may_select else "curve"
-        share = self.interval_share if self.method == "joint" or self.may_select else INTERVAL_SHARE
+        few: Few = self.few if self.may_select else "curve"
+        share = self.interval_share if self.method == "joint" or few == "selected" else INTERVAL_SHARE
         return dataclasses.replace(
             self, bounds=None, bins=grid.bins, grid=grid, method=method, interval_share=share, few=few
         )
@@ -242,11 +251,21 @@ class Quantiles:
     @property
     def may_select(self) -> bool:
         """Whether the method is "auto", and these quantiles can be selected jointly."""
-        if self.method != "auto" or self.few != "selected" or self.ecdf().binning().grid.bins > MOST_BINS:
+        binning = self.ecdf().binning()
+        if self.method != "auto" or self.few == "curve" or binning.grid.bins > MOST_BINS:
             return False
         with suppress(ParameterError):
-            return bool(short_shares(self.probabilities))
+            check = (
+                short_shares(self.probabilities)
+                if self.few == "selected"
+                else check_counted(binning, self.probabilities)
+            )
+            return bool(check)
         return False
+
+    def before(self) -> Quantiles | None:
+        """What the same call asked before there was "counted", if that was another question."""
+        return dataclasses.replace(self, few="selected") if (self.method, self.few) == ("auto", "auto") else None
 
     def resolved(self, terms: Terms) -> Quantiles:
         """The same by the method that "auto" takes under some terms, if that is a selection; else itself."""
@@ -256,8 +275,14 @@ class Quantiles:
         def ask(method: Selection, trial: Terms) -> Generator[Query, Answer, QuantileEstimates]:
             return dataclasses.replace(self, method=method).questions(trial)
 
-        binning, wanted = self.ecdf().binning(), len(self.probabilities)
-        method = selection(binning, wanted, ask, guess=self.expected_records, terms=terms)
+        binning, guess = self.ecdf().binning(), self.expected_records
+        method: Selection | None = None
+        if self.few == "selected":
+            method = selection(binning, len(self.probabilities), ask, guess=guess, terms=terms)
+        elif counted_is_better(
+            binning, self.probabilities, ask, level=check_level(self.confidence_level), guess=guess, terms=terms
+        ):
+            method = "counted"
         return self if method is None else dataclasses.replace(self, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
@@ -270,6 +295,8 @@ class Quantiles:
         if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint" or self.may_select:
             with suppress(ParameterError):
                 named["joint"] = dataclasses.replace(self, method="joint")
+        with suppress(ParameterError):
+            named["counted"] = dataclasses.replace(self, method="counted")
         return named if self.method in _BY_THEMSELVES else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
@@ -304,10 +331,9 @@ class Quantiles:
         """Quantiles at the upper ends of bins, with intervals from the lower end of a bin to the upper end of one."""
         binning, level = self.ecdf().binning(), check_level(self.confidence_level)
         grid, shares = binning.grid, self.probabilities
-        if self.method == "exponential":
-            bins = yield from select_quantiles(
-                binning, shares, confidence_level=level, guess=self.expected_records, terms=terms
-            )
+        if self.method in ("exponential", "counted"):
+            select = select_quantiles if self.method == "exponential" else select_and_count
+            bins = yield from select(binning, shares, confidence_level=level, guess=self.expected_records, terms=terms)
         elif self.method == "joint":
             part = exact(self.interval_share, "interval_share")
             bins = yield from select_jointly(binning, shares, confidence_level=level, interval_share=part, terms=terms)
@@ -343,7 +369,9 @@ class QuantilesPrediction(CurvePrediction):
     """Errors of the curve, and by simulation of the quantiles."""
 
     metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
-        "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated")
+        "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated"),
+        "mean_rank": Metric("mean rank", "distance of a quantile from its wanted share, on average, predicted"),
+        "width": Metric("width", "width of the widest interval as a share of the records within it, predicted"),
     }
 
     def __init__(self, statistic: Quantiles, terms: Terms, setting: Setting) -> None:
@@ -359,11 +387,20 @@ class QuantilesPrediction(CurvePrediction):
         """Whether the predicted errors decide: one noisy curve is measured, or owners report, or it is a selection."""
         if self._method == "bisection":
             return decided_by_noise(self.queries)
-        return self._method in ("exponential", "joint") or curve_is_decided(self.rehearsal)
+        return self._selects or curve_is_decided(self.rehearsal)
 
     def errors(self) -> Errors:
-        """Errors of the whole curve, or of the curve of which a bisection opens some points."""
-        if self._method in ("exponential", "joint"):
+        """Errors of the whole curve, or of the points that are opened or selected, and the width of intervals."""
+        errors, setting = self._errors(), self.setting
+        asked = cast(Quantiles, self.statistic)
+        level = check_level(asked.confidence_level)
+        expected = predicted(self.queries, asked.probabilities, setting.records, level, setting.unit.adjacency)
+        if expected is not None and setting.records:
+            errors["mean_rank"], errors["width"] = expected.error / setting.records, 2 * expected.half / setting.records
+        return errors
+
+    def _errors(self) -> Errors:
+        if self._selects:
             return self._rank_errors()
         if self._method == "bisection":
             unit = self.setting.unit
@@ -377,6 +414,10 @@ class QuantilesPrediction(CurvePrediction):
     @property
     def _method(self) -> object:
         return cast(Quantiles, self.statistic).method
+
+    @property
+    def _selects(self) -> bool:
+        return self._method in get_args(Selection)
 
     def _rank_errors(self) -> Errors:
         """The largest expected error of selections, if values are spread evenly over the bins.
@@ -425,7 +466,8 @@ COMMAND = Command(
         "depend on how many.",
         "method": (
             "A method of ogive ecdf, which releases a curve with all its quantiles, bisection, which opens only the "
-            "points it visits, or a selection of up to nine quantiles: exponential each by itself, joint all together."
+            "points it visits, or a selection of up to nine quantiles: exponential each by itself, joint all together; "
+            "counted selects up to three and counts records near them."
         ),
     },
     table=_with_clipping,
