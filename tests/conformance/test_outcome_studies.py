@@ -285,8 +285,11 @@ def test_a_report_is_made_on_a_device_and_is_about_one_time_and_what_ended_it():
         Survival("months", "died", (0, 24), grid="integers", missing="high"), privacy=PureDP(40), participants=500
     )
     assert "'died', which of 0, 1 it is" in description.words
-    asked = "'months', from 0.0 to 24.0, in 25 bins; values outside are counted as above the upper bound, or not "
-    assert f"{asked}accepted if they are below the lower one, a missing value is counted as above" in description.words
+    asked = "'months', from 0.0 to 24.0, in 25 bins and 11 for values above; values outside are counted as above the "
+    assert (
+        f"{asked}upper bound, or not accepted if they are below the lower one, a missing value is counted as above"
+        in description.words
+    )
     assert "e+" not in description.words
     with pytest.raises(DataError, match=r"outside 0\.0 to 24\.0, which"):
         Randomizer(description).reports({"months": [-1.0], "died": [1]})

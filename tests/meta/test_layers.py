@@ -62,9 +62,8 @@ INNER = {
         kinds
         prediction discovery
         significance functionals
-        confidence
         base
-        plain_json questions
+        plain_json questions confidence
         """,
     "strategies": """
         smoothing

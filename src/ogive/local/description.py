@@ -393,6 +393,7 @@ def question_of(column: Column, rounding: str) -> str:
             missing = "counted as above the upper bound"
         whole = ", fractions are not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
         step = "rounded at random" if rounding == "randomized" else f"in {reached} bins"
+        step += f" and {grid.bins - reached} for values above" if reached < grid.bins else ""
         return (
             f"{name}, from {grid.label(grid.low)} to {grid.label(end)}, {step}; "
             f"values outside are {outsides[column.outside]}, a missing value is {missing}{whole}"

@@ -69,15 +69,15 @@ def check_price(
             loss = loss_of(part, adjacency, source.max_rows_per_person)
             if besides is not None:
                 loss = total_loss([loss, besides(source.unit)])
-            check_least(source, loss)
+            if not at_least(source.price, loss):
+                raise understated(source, loss)
 
 
-def check_least(source: Provenance, least: Loss) -> None:
-    """Refuse a stated price below this loss."""
-    if source.price is not None and not at_least(source.price, least):
-        raise DataError(
-            f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
-        )
+def understated(source: Provenance, least: Loss) -> DataError:
+    """Refusal of a stated price below that of the noise."""
+    return DataError(
+        f"this estimate contradicts itself: its noise costs {least}, and its stated price is {source.price}"
+    )
 
 
 def check_query(source: Provenance | None, query: CuratorQuery | None, adjacency: Adjacency) -> None:
@@ -101,7 +101,8 @@ def check_query(source: Provenance | None, query: CuratorQuery | None, adjacency
         except ParameterError as problem:
             words = plain(problem)
             raise DataError(f"this estimate contradicts itself: its noise has no price, since {words}") from None
-        check_least(source, loss)
+        if not at_least(source.price, loss):
+            raise understated(source, loss)
 
 
 def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:

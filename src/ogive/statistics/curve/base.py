@@ -230,9 +230,9 @@ def _contradictions(
 ) -> Iterator[str]:
     """What is wrong; each check rests on those before it."""
     parts = () if strategy is None else parts_of(strategy)
-    for part, people in zip(parts, [batch.total for batch in batches] or [total], strict=False):
+    for part, batch in zip(parts, batches or (None,), strict=False):
         if isinstance(part, ReportedHistogram | ReportedTree):
-            part.check_noise(people)
+            part.check_noise(total if batch is None else batch.total)
     if not batches:
         if len(parts) > 1 or (source is not None and source.assumption.endswith(DISJOINT)):
             yield "it was merged, but lacks the list of its batches"

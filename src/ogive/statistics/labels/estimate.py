@@ -200,7 +200,7 @@ class LabelsPrediction(Prediction):
     }
 
     @classmethod
-    def imagined(cls, records: int, assumed: Mapping[str, float]) -> AgreeingTeachers:
+    def imagined(cls, statistic: Any, records: int, assumed: Mapping[str, float]) -> AgreeingTeachers:
         """Votes of which most agree."""
         for name, value in assumed.items():
             raise ParameterError(f"votes have no scores; leave out `{name}={value:g}`, or give votes with `like=`")

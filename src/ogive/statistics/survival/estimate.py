@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from ogive.accounting import total_loss
+from ogive.accounting import at_least, total_loss
 from ogive.columns import LabelValue
 from ogive.columns.axis import last_at_or_below, plain, to_numbers
 from ogive.columns.grids import Grid
@@ -26,18 +26,7 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import Number, check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
-from ogive.statistics.plain_json import (
-    Codec,
-    Fields,
-    Read,
-    check_least,
-    check_price,
-    finite,
-    loss_of,
-    nested,
-    optional,
-    stored,
-)
+from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored, understated
 from ogive.statistics.prediction import Metric, Prediction
 from ogive.statistics.significance import HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
@@ -475,7 +464,8 @@ class SurvivalEstimate(Estimate):
     def results(self) -> dict[str, Any]:
         """Survival with its intervals, for other programs."""
         low, high = self.intervals()
-        return {"survival": finite(tuple(self.probabilities.tolist())), "low": low.tolist(), "high": high.tolist()}
+        known = [None if math.isnan(each) else each for each in self.probabilities.tolist()]
+        return {"survival": known, "low": low.tolist(), "high": high.tolist()}
 
 
 def check_curves_price(
@@ -492,7 +482,8 @@ def check_curves_price(
         least = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
         if entries is not None:
             least = total_loss([least, loss_of(entries, adjacency, source.max_rows_per_person)])
-        check_least(source, least)
+        if not at_least(source.price, least):
+            raise understated(source, least)
 
 
 # --- How survival is planned: simulated on times that may be censored
