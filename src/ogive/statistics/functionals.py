@@ -138,8 +138,7 @@ class ClassCounts:
         assert self.strategy is not None
         assert self.total is not None
         excess = (self.raw[:, -1].sum() - self.total) / len(self.raw)
-        result: Float64 = self.raw - excess * pull_of_size(self.strategy)
-        return result
+        return np.asarray(self.raw - excess * pull_of_size(self.strategy))
 
     @cached_property
     def histograms(self) -> Float64:
@@ -155,8 +154,7 @@ class ClassCounts:
     def sampled(self) -> Float64:
         """The same with two more of each class, spread like all records, so that no class is sure never to occur."""
         h = self.nonnegative
-        result: Float64 = h + 2 * h.sum(axis=0) / max(float(h.sum()), 1.0)
-        return result
+        return np.asarray(h + 2 * h.sum(axis=0) / max(float(h.sum()), 1.0))
 
     @property
     def records(self) -> float:
@@ -276,8 +274,7 @@ class Change:
         counts = self.counts.sampled
         mean = (self.gradients * counts).sum(axis=(1, 2))
         squares = (self.gradients**2 * counts).sum(axis=(1, 2))
-        result: Float64 = self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0)
-        return result
+        return np.asarray(self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0))
 
     @cached_property
     def deviations(self) -> Float64:

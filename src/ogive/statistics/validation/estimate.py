@@ -289,10 +289,9 @@ class ValidationEstimate(ScoreEstimate):
         if name in AT_THRESHOLD:
             assert threshold is not None, "settled by the caller"
             return measures.at_threshold(name, bins, threshold).estimate(counts, level)
-        if name == "brier":
-            return measures.between(counts, measures.brier(bins), level)
-        if name == "mean_difference":
-            return measures.between(counts, measures.mean_difference(bins), level)
+        if name in ("brier", "mean_difference"):
+            ratios = measures.brier(bins) if name == "brier" else measures.mean_difference(bins)
+            return measures.between(counts, ratios, level)
         if name == "prevalence":
             return measures.Ratio(measures.positives(bins), np.ones((2, bins)), share=True).estimate(counts, level)
         if name == "uncertainty":

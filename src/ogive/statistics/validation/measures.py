@@ -97,30 +97,23 @@ def mean_difference(bins: int) -> list[Ratio]:
     return [Ratio(np.stack([-each, 1 - each]), whole, (-1.0, 1.0)) for each in scores]
 
 
-def above(bins: int, threshold: float) -> Bool:
-    """Which bins hold scores above a threshold, which must be an end of bins."""
-    place = round(threshold * bins)
-    assert abs(place - threshold * bins) < 1e-6, "checked by the estimate"
-    return np.arange(bins) >= place
-
-
 def at_threshold(name: str, bins: int, threshold: float) -> Ratio:
     """A measure of the decision to call scores above a threshold positive; at 0 everybody is, a score of 0 included."""
-    chosen = above(bins, threshold)
-    called = positives(bins, chosen), negatives(bins, chosen)
-    other = positives(bins, ~chosen), negatives(bins, ~chosen)
-    if name == "sensitivity":
-        return Ratio(called[0], positives(bins), share=True)
-    if name == "specificity":
-        return Ratio(other[1], negatives(bins), share=True)
-    if name == "ppv":
-        return Ratio(called[0], called[0] + called[1], share=True)
-    if name == "npv":
-        return Ratio(other[1], other[0] + other[1], share=True)
+    chosen = np.arange(bins) >= round(threshold * bins)
+    true, false = positives(bins, chosen), negatives(bins, chosen)
+    missed, healthy = positives(bins, ~chosen), negatives(bins, ~chosen)
+    shares = {
+        "sensitivity": (true, true + missed),
+        "specificity": (healthy, healthy + false),
+        "ppv": (true, true + false),
+        "npv": (healthy, healthy + missed),
+    }
+    if name in shares:
+        return Ratio(*shares[name], share=True)
     odds = threshold / (1 - threshold)
     if name == "treat_all":
-        called = positives(bins), negatives(bins)
-    return Ratio(called[0] - odds * called[1], np.ones((2, bins)), (-odds, 1.0))
+        true, false = positives(bins), negatives(bins)
+    return Ratio(true - odds * false, np.ones((2, bins)), (-odds, 1.0))
 
 
 # --- Logistic recalibration
