@@ -412,6 +412,9 @@ class View:
 
 # --- Measures, each with its interval
 
+WIDEST = 0.25
+"""A wider interval of an AUC or index says little: half of the way from chance to perfect."""
+
 
 def shown(measure: Any, *, shares: bool = False) -> str:
     """The number of a measure as text, as exact as its interval is wide; shares in percent."""
@@ -438,6 +441,8 @@ class MeasuresView(View):
 
     compares = True
     table_title = "Measures"
+    judged: ClassVar[str]
+    """The measure whose interval says whether the release is of use."""
 
     @property
     def measures(self) -> Mapping[str, tuple[str, Mapping[str, Any]]]:
@@ -471,7 +476,7 @@ class MeasuresView(View):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """One of each measure."""
-        second, rows = self.estimate.second, []
+        second, rows = self.estimate.second, list[tuple[str, ...]]()
         for title, (name, where) in self.measures.items():
             value = self.estimate.measure(name, **where)
             if second is None:
@@ -488,6 +493,15 @@ class MeasuresView(View):
         if self.estimate.other is not None:
             notes.append("intervals of differences hold however the errors of both scores go together, and are wide")
         return notes
+
+    @property
+    def useless(self) -> str | None:
+        """Whether nearly nothing is known of what the score tells."""
+        value = self.estimate.measure(self.judged)
+        if not self.estimate.private or value.high - value.low < WIDEST:
+            return None
+        help_ = "Use a larger privacy budget, more records, or fewer bins."
+        return f"How well the score ranks these records is hardly known. {help_}"
 
     @property
     def line(self) -> list[tuple[str, str]]:

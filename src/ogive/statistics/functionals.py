@@ -30,10 +30,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -43,10 +43,9 @@ from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency
-from ogive.queries import Answer, Query, class_curves_price
-from ogive.statistics.base import Estimate, Terms
+from ogive.queries import class_curves_price
+from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
-from ogive.statistics.methods.together import Weighted, ask_together
 from ogive.statistics.plain_json import Codec, Fields, Read, check_least, check_price, codecs_of, finite
 from ogive.strategies import Strategy
 
@@ -138,8 +137,7 @@ class ClassCounts:
         assert self.strategy is not None
         assert self.total is not None
         excess = (self.raw[:, -1].sum() - self.total) / len(self.raw)
-        result: Float64 = self.raw - excess * pull_of_size(self.strategy)
-        return result
+        return np.asarray(self.raw - excess * pull_of_size(self.strategy))
 
     @cached_property
     def histograms(self) -> Float64:
@@ -155,8 +153,7 @@ class ClassCounts:
     def sampled(self) -> Float64:
         """The same with two more of each class, spread like all records, so that no class is sure never to occur."""
         h = self.nonnegative
-        result: Float64 = h + 2 * h.sum(axis=0) / max(float(h.sum()), 1.0)
-        return result
+        return np.asarray(h + 2 * h.sum(axis=0) / max(float(h.sum()), 1.0))
 
     @property
     def records(self) -> float:
@@ -164,12 +161,7 @@ class ClassCounts:
         return max(0.0, float(self.cumulative[:, -1].sum()))
 
     def clear(self, weights: Float64, fewest: float | None = None) -> bool:
-        """Whether a weighted number of records is so large that noise does not hide that there are any.
-
-        Args:
-            weights: Of records, shape (classes, bins).
-            fewest: Least such number; by default one of records.
-        """
+        """Whether a weighted number of records is so large that noise does not hide that there are any."""
         noise = float(self.change(weights[None]).noise[0])
         count = float((weights * self.histograms).sum())
         least = (FEWEST if self.strategy is not None else 1.0) if fewest is None else fewest
@@ -188,15 +180,10 @@ class ClassCounts:
         within: tuple[float, float] = (-math.inf, math.inf),
         share_of: Callable[[Float64], float] | None = None,
     ) -> Value:
-        """A function of the histograms with its interval.
+        """A function of the histograms with its interval, within limits.
 
-        Args:
-            function: Of histograms, shape (classes, bins), the value and the gradient.
-            level: Confidence level.
-            needs: Weights of its denominators, each of which must be clear of noise.
-            within: What is possible.
-            share_of: Of a share, the number of records that it is a share of, by histograms; it has an interval of
-                Wilson's kind.
+        `needs` are weights of its denominators, each of which must be clear of noise. Of a share, `share_of` gives the
+        number of records that it is a share of; its interval is of Wilson's kind.
         """
         if not all(self.clear(each) for each in needs):
             return unknown(*within)
@@ -213,10 +200,7 @@ class ClassCounts:
         return Value(shown, min(float(low[0]), shown), max(float(high[0]), shown), float(change.deviations[0]))
 
     def errors(self, simulations: int, *, sampling: bool = True) -> Float64:
-        """Errors of the histograms in imagined releases, shape (simulations, classes * bins).
-
-        Without `sampling` they are those of noise alone.
-        """
+        """Errors of the histograms in imagined releases, shape (simulations, classes * bins); or of noise alone."""
         if (simulations, sampling) in self._drawn:
             return self._drawn[simulations, sampling]
         random = np.random.Generator(np.random.PCG64(_SEED))
@@ -289,8 +273,7 @@ class Change:
         counts = self.counts.sampled
         mean = (self.gradients * counts).sum(axis=(1, 2))
         squares = (self.gradients**2 * counts).sum(axis=(1, 2))
-        result: Float64 = self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0)
-        return result
+        return np.asarray(self.counts.rows_of_one * np.maximum(squares - mean**2 / max(float(counts.sum()), 1e-9), 0.0))
 
     @cached_property
     def deviations(self) -> Float64:
@@ -319,14 +302,7 @@ class Change:
         together: bool = False,
         within: tuple[float, float] = (-math.inf, math.inf),
     ) -> tuple[Float64, Float64]:
-        """Ends of functions that may be any number between two limits, shape (functions,) each.
-
-        Args:
-            values: Of the functions, at histograms without bias.
-            level: Confidence level.
-            together: Whether all intervals hold at once.
-            within: The limits.
-        """
+        """Ends of functions with these values, each or all at once, within limits; shape (functions,) each."""
         half = self.quantiles(level, together=together) * self.deviations
         return np.clip(values - half, *within), np.clip(values + half, *within)
 
@@ -347,25 +323,17 @@ def wilson_ends(values: Float64, q: Float64, noise: Float64) -> tuple[Float64, F
     return low, high
 
 
-def difference_of_same(
-    one: Value, other: Value, correlation: float, within: tuple[float, float] = (-math.inf, math.inf)
-) -> Value:
-    """The difference of two numbers of the same records, whose errors may have up to a negative correlation.
+def difference_of_same(one: Value, other: Value, correlation: float) -> Value:
+    """The difference of two numbers, whose errors may have up to this correlation with opposite sign.
 
-    Noise of two measurements is independent; how sampling errors go together is not measured. The interval holds
-    whatever their correlation is, and is wider than needed where both move alike.
-
-    Args:
-        one: A number with its interval.
-        other: The number that is subtracted, with an interval of the same level.
-        correlation: Largest possible correlation of their errors with opposite sign, in [0, 1].
-        within: What is possible of the difference.
+    Noise of two measurements is independent; how sampling errors of the same records go together is not measured. At a
+    correlation of 1 the interval holds whatever it is, and is wider than needed where both move alike.
 
     Source:
         Zou 2007, Toward using confidence intervals to compare correlations, for dependent estimates.
     """
     if math.isnan(one.value) or math.isnan(other.value):
-        return unknown(max(within[0], one.low - other.high), min(within[1], one.high - other.low))
+        return unknown(one.low - other.high, one.high - other.low)
     value = one.value - other.value
 
     def half(a: float, b: float) -> float:
@@ -374,7 +342,7 @@ def difference_of_same(
     low = value - half(one.value - one.low, other.high - other.value)
     high = value + half(one.high - one.value, other.value - other.low)
     error = half(one.standard_error, other.standard_error)
-    return Value(value, max(low, within[0]), min(high, within[1]), error)
+    return Value(value, low, high, error)
 
 
 # --- One score, or two on the same records
@@ -384,18 +352,6 @@ def check_other(other: Any, *columns: str) -> None:
     """Refuse a second score that is no column, or one of the others."""
     if other is not None and (not isinstance(other, str) or other in columns):
         raise ParameterError(f"`other` must be the name of another column of scores, got {quoted(other)}")
-
-
-def ask_scores(
-    question: Any, ask: Callable[[str, Terms], Generator[Query, Answer, Any]], terms: Terms
-) -> Generator[Query, Answer, Any]:
-    """Measure the score of a question by one query, or both of its scores by one each, with half of the budget."""
-    if question.other is None:
-        result = yield from ask(question.score, terms)
-        return result
-    asked = [Weighted(Fraction(1), partial(ask, score), once=True) for score in (question.score, question.other)]
-    both: list[Any] = yield from ask_together(asked, terms)
-    return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
 
 
 def second_score(kind: Callable[[], Any]) -> Codec:
@@ -427,6 +383,32 @@ class ScoreEstimate(Estimate):
     """Measures that other programs get."""
     other: Any
 
+    @property
+    @abstractmethod
+    def classes(self) -> ClassCounts:
+        """Counts of all classes, with their covariance."""
+
+    @property
+    @abstractmethod
+    def raw(self) -> Float64:
+        """Counts without bias, added up in their order."""
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.classes.strategy is not None
+
+    @property
+    def records(self) -> float:
+        """Number of records, noisy where it is private; at least 0."""
+        return self.classes.records
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.schema, self.raw.tobytes()))
+
     @abstractmethod
     def measure(self, name: str, confidence_level: float | None = None) -> Value:
         """A measure by its name."""
@@ -435,31 +417,31 @@ class ScoreEstimate(Estimate):
         """A confidence level; by default that of the estimate."""
         return float(check_level(self.confidence_level if confidence_level is None else confidence_level))
 
-    def check_other(self, score: str) -> None:
-        """Refuse a second score that is the first, or of other records, or measured otherwise."""
-        other: Any = self.other
-        alike = {each.name for each in dataclasses.fields(cast(Any, self))} - {*self.own, "other", "provenance"}
+    def check_scores(self, adjacency: Adjacency) -> None:
+        """Refuse a total that is not public, and a second score that is the first, of other records or other bins."""
+        own, other = cast(Any, self), self.other
+        if own.total is not None and (own.total < 0 or adjacency is not Adjacency.REPLACE):
+            raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
+        alike = {each.name for each in dataclasses.fields(own)} - {*self.own, "other", "provenance"}
         if other is not None and (
-            any(getattr(self, name) != getattr(other, name, None) for name in alike)
+            any(getattr(own, name) != getattr(other, name, None) for name in alike)
             or (other.other, other.provenance) != (None, None)
-            or other.score == score
+            or other.score == own.score
         ):
             raise ParameterError("a second score is of the same records, in the same bins, at the same level")
 
-    def check_counts(self, counts: Callable[[Any], ClassCounts], adjacency: Adjacency) -> None:
+    def check_counts(self, adjacency: Adjacency) -> None:
         """Refuse a stated price below that of the noise of all scores, and exact counts that are none."""
-        scores = [counts(each) for each in (self, self.other) if each is not None]
+        scores = [each.classes for each in (self, self.other) if each is not None]
         source, strategy, classes = self.provenance, scores[0].strategy, len(scores[0].raw)
         check_price(source, [(strategy, adjacency)])
         if strategy is None and any((each.histograms < 0).any() for each in scores):
-            raise DataError("this estimate contradicts itself: exact counts are at least 0")
+            raise ParameterError("exact counts are at least 0")
         if strategy is None and any(each.total not in (None, each.records) for each in scores):
-            raise DataError("this estimate contradicts itself: exact counts add up to the number of records")
+            raise ParameterError("exact counts add up to the number of records")
         if strategy is not None and source is not None and source.price is not None:
-            least = total_loss(
-                [class_curves_price(strategy, source.unit, public_labels=False, classes=classes)] * len(scores)
-            )
-            check_least(source, least)
+            loss = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
+            check_least(source, total_loss([loss] * len(scores)))
 
     @cached_property
     def second(self) -> Self | None:

@@ -156,7 +156,7 @@ def test_few_records_without_noise_have_a_slope():
 
 
 def test_the_decomposition_adds_up_and_is_corrected_for_sampling(table, exact):
-    groups = measures.grouped(exact.counts, 10, "ece")
+    groups = measures.grouped(exact.classes, 10, "ece")
     middle, labels = binned(table["s"]), table["y"]
     place = np.minimum((middle * 10).astype(int), 9)
     deviations = np.array([(middle - labels)[place == g].sum() for g in range(10)])
@@ -165,7 +165,7 @@ def test_the_decomposition_adds_up_and_is_corrected_for_sampling(table, exact):
     # Murphy: without the corrections, and with bins as groups, the parts add up to the score
     plain = {}
     for name in ("reliability", "resolution"):
-        of = measures.grouped(exact.counts, BINS, name)
+        of = measures.grouped(exact.classes, BINS, name)
         plain[name] = float(np.sum(of.deviations**2 / of.numbers)) / len(labels)
     total = plain["reliability"] - plain["resolution"] + exact.measure("uncertainty").value
     assert total == pytest.approx(exact.measure("brier").value, abs=1e-9)
@@ -183,7 +183,7 @@ def test_unfolding_takes_out_what_errors_add():
 
 def test_norms_are_known_to_first_order_in_the_numbers_of_the_groups(exact):
     """The change of u by one more record, by differences, against the error that the interval uses."""
-    counts = exact.counts
+    counts = exact.classes
     of = measures.grouped(counts, 4, "ece")
 
     def norms(histograms):
@@ -312,7 +312,7 @@ def releases():
     """Estimates of many samples, each with noise of its own, and the values of the population."""
     large = made(400_000, seed=9)
     population = ogive.release(ogive.Validation("s", "y", bins=BINS), trust=ogive.Clear(large))
-    model, shares = model_of(1), np.maximum(population.counts.histograms, 0)
+    model, shares = model_of(1), np.maximum(population.classes.histograms, 0)
     random = np.random.default_rng(4)
     chances = (shares / shares.sum()).ravel()
     return population, [noisy(model, random.multinomial(3000, chances).reshape(2, BINS), random) for _ in range(60)]
@@ -390,19 +390,19 @@ def test_shrunken_intervals_do_not(releases):
 
 def test_conformal_sets_cover(releases):
     population, found = releases
-    counts = population.counts.histograms
+    counts = population.classes.histograms
 
     def coverage(place):
         return (counts[0][:place].sum() + counts[1][BINS - place :].sum()) / counts.sum()
 
     least = next(k for k in range(BINS + 1) if coverage(k) >= 0.85)
     wanted = coverage(least - 1) + 0.002  # so that one end less is just too little
-    places = [measures.conformal_place(each.counts, wanted, 0.9) for each in found]
+    places = [measures.conformal_place(each.classes, wanted, 0.9) for each in found]
     assert np.mean([coverage(place) >= wanted for place in places]) >= 0.9
     assert max(places) < BINS  # and not because a set holds both labels
     plain = []  # the control: the shares of the noisy counts themselves
     for each in found:
-        noisy = each.counts.histograms
+        noisy = each.classes.histograms
         shares = [(noisy[0][:k].sum() + noisy[1][BINS - k :].sum()) / noisy.sum() for k in range(BINS + 1)]
         plain.append(next(k for k in range(BINS + 1) if shares[k] >= wanted))
     assert np.mean([coverage(place) >= wanted for place in plain]) < 0.8

@@ -23,14 +23,7 @@ from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
-from ogive.statistics.functionals import (
-    Change,
-    ClassCounts,
-    ScoreEstimate,
-    Value,
-    second_score,
-    unknown,
-)
+from ogive.statistics.functionals import Change, ClassCounts, ScoreEstimate, Value, second_score, unknown
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_times
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy
@@ -140,43 +133,32 @@ class ConcordanceEstimate(ScoreEstimate):
             raise ParameterError("there must be a count for every interval, status and bin of the score")
         if isinstance(self.strategy, ReportedHistogram | ReportedTree):
             raise ParameterError("a concordance is not estimated from reports")
-        if self.total is not None and self.adjacency is not Adjacency.REPLACE:
-            raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
-        self.check_other(self.score)
+        self.check_scores(self.adjacency)
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        self.check_counts(lambda each: each._classes, self.adjacency)
+        self.check_counts(self.adjacency)
 
     # counts and their noise
 
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        return self.strategy is not None
-
     @cached_property
-    def _classes(self) -> ClassCounts:
+    def classes(self) -> ClassCounts:
+        """Counts of each interval and status over the score."""
         raw = self.cumulative.reshape(-1, self.score_grid.bins)
         return ClassCounts(raw, raw, self.strategy, None, self.total, self.rows_of_one)
 
     @cached_property
     def counts(self) -> Float64:
         """Unbiased counts of each interval, status (censored, event) and bin; shape (intervals + 1, 2, S)."""
-        return self._classes.histograms.reshape(self.grid.bins + 1, 2, -1)
+        return self.classes.histograms.reshape(self.grid.bins + 1, 2, -1)
 
     @property
     def raw(self) -> Float64:
         """The counts of all cells, added up in their order."""
         return np.asarray(np.cumsum(self.counts))
 
-    @property
-    def records(self) -> float:
-        """Number of records, noisy where it is private; at least 0."""
-        return self._classes.records
-
     def _change(self, gradients: Float64) -> Change:
-        return self._classes.change(gradients.reshape(len(gradients), *self._classes.raw.shape))
+        return self.classes.change(gradients.reshape(len(gradients), *self.classes.raw.shape))
 
     def _covariance(self, gradients: Float64) -> Float64:
         """Covariance of functions with these gradients: noise, and multinomial sampling of the records.
@@ -195,7 +177,7 @@ class ConcordanceEstimate(ScoreEstimate):
         """Whether noise does not hide that there are records in some cells."""
         weights = np.zeros_like(self.counts)
         weights[cells] = 1.0
-        return self._classes.clear(weights.reshape(self._classes.raw.shape))
+        return self.classes.clear(weights.reshape(self.classes.raw.shape))
 
     @cached_property
     def _observed_up_to(self) -> int:
@@ -232,11 +214,9 @@ class ConcordanceEstimate(ScoreEstimate):
         # all s with (value - s)^2 <= z^2 (s (1 - s) / n + noise), n the records of a share with this sampling error
         noise, inside = float(self._change(gradient).noise[0]), min(max(value, 1e-9), 1 - 1e-9)
         most = result.records / self.rows_of_one
-        q = z * z / min(max(inside * (1 - inside) / max(total - noise, 1e-12), 1.0), most)
-        middle, square = 2 * value + q, value**2 - z * z * noise
-        root = math.sqrt(max(middle**2 - 4 * (1 + q) * square, 0.0))
-        low, high = ((middle + sign * root) / (2 * (1 + q)) for sign in (-1, 1))
-        return Value(value, min(max(low, 0.0), value), max(min(high, 1.0), value), error)
+        q = np.array(z * z / min(max(inside * (1 - inside) / max(total - noise, 1e-12), 1.0), most))
+        low, high = (float(end) for end in wilson_ends(np.array(value), q, np.array(z * z * noise)))
+        return Value(value, min(low, value), max(high, value), error)
 
     # ranks
 

@@ -66,20 +66,17 @@ class Table:
     def later(self) -> Float64:
         """Records that are known to be later than the events of each interval, shape (h, S)."""
         after = np.cumsum(self.counts.sum(axis=1)[::-1], axis=0)[::-1]
-        result: Float64 = after[1:] + self.counts[:-1, CENSORED]
-        return result
+        return np.asarray(after[1:] + self.counts[:-1, CENSORED])
 
     @cached_property
     def at_risk(self) -> Float64:
         """Records of each interval and later ones, shape (h + 1,)."""
-        result: Float64 = np.cumsum(self.counts.sum(axis=(1, 2))[::-1])[::-1]
-        return result
+        return np.asarray(np.cumsum(self.counts.sum(axis=(1, 2))[::-1])[::-1])
 
     @cached_property
     def remaining(self) -> Float64:
         """Records at risk less the events of the interval, shape (h,)."""
-        result: Float64 = self.at_risk[:-1] - self.events.sum(axis=1)
-        return result
+        return np.asarray(self.at_risk[:-1] - self.events.sum(axis=1))
 
     @cached_property
     def uncensored(self) -> Float64:
@@ -201,8 +198,7 @@ def _ratio(one: Float64, other: Float64) -> Float64:
 
 def _below(counts: Float64) -> Float64:
     """Records of lower bins, and half of those of the same."""
-    result: Float64 = np.cumsum(counts, axis=-1) - counts / 2
-    return result
+    return np.asarray(np.cumsum(counts, axis=-1) - counts / 2)
 
 
 def _above(counts: Float64) -> Float64:

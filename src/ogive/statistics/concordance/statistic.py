@@ -19,9 +19,10 @@ from ogive.statistics.base import Terms, as_values
 from ogive.statistics.concordance.estimate import TIES, ConcordanceEstimate, check_grids
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
-from ogive.statistics.functionals import ask_scores, check_other
+from ogive.statistics.functionals import check_other
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.methods.together import ask_scores
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.statistics.survival.estimate import beyond
 
@@ -111,15 +112,12 @@ class Concordance:
     def cells(self) -> Cells:
         """How a record is mapped to an interval, with one more for all later times, a status and a bin of the score."""
         times, scores = self.axes
-        return Cells(
-            Domain(
-                (
-                    Binning(self.time, beyond(times), self.missing, "censor"),
-                    Membership(self.event, self.observed, "refuse", self.censored),
-                    Binning(self.score, scores, self.missing),
-                )
-            )
+        axes = (
+            Binning(self.time, beyond(times), self.missing, "censor"),
+            Membership(self.event, self.observed, "refuse", self.censored),
+            Binning(self.score, scores, self.missing),
         )
+        return Cells(Domain(axes))
 
     def canonical(self) -> Concordance:
         """The canonical form of the statistic: the grids themselves."""
@@ -171,15 +169,9 @@ class Concordance:
         )
 
 
+_LIKE = {"bounds": (0, 1), "bins": 2, "score_bounds": (0, 100), "score_bins": 4, "observed": (0,), "censored": (1, 2)}
 COMMAND = Command(
     compared="number",
     help={"method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring."},
-    example={
-        "bounds": (0, 1),
-        "bins": 2,
-        "score_bounds": (0, 100),
-        "score_bins": 4,
-        "observed": (0,),
-        "censored": (1, 2),
-    },
+    example=_LIKE,
 )

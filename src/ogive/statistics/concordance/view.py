@@ -18,8 +18,7 @@ from ogive.showing.view import MeasuresView, Numbers, ends, level, shown
 from ogive.statistics.concordance.estimate import ConcordanceEstimate
 from ogive.statistics.confidence import Number
 
-USELESS = 0.25
-"""A wider interval of an index says little: half of the way from chance to perfect."""
+_LESS = "observed less predicted"
 MOST_TIMES = 12
 """Times of the table, at most."""
 
@@ -28,6 +27,7 @@ class ConcordanceEstimateView(MeasuresView):
     """Indices and areas with their intervals; calibration where the score is a predicted chance."""
 
     estimate: ConcordanceEstimate
+    judged = "uno"
     table_title = "Measures of the score"
 
     @property
@@ -51,10 +51,7 @@ class ConcordanceEstimateView(MeasuresView):
         if self.estimate.predicts is None:
             return self.ranks
         at = f"at {plain_number(self.estimate.predicts)}"
-        return self.ranks | {
-            f"Brier score {at}": ("brier", {}),
-            f"observed less predicted {at}": ("mean_calibration", {}),
-        }
+        return self.ranks | {f"Brier score {at}": ("brier", {}), f"{_LESS} {at}": ("mean_calibration", {})}
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -141,10 +138,3 @@ class ConcordanceEstimateView(MeasuresView):
 
     def alike(self, truth: ConcordanceEstimate) -> bool:
         return all(getattr(truth, each) == getattr(self.estimate, each) for each in ("grid", "score_grid", "ties"))
-
-    @property
-    def useless(self) -> str | None:
-        value, help_ = self.estimate.uno(), "Use a larger privacy budget, more records, or fewer intervals and bins."
-        if not self.estimate.private or value.high - value.low < USELESS:
-            return None
-        return f"How well the score ranks these records is hardly known. {help_}"

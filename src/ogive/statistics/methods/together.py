@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -110,6 +111,16 @@ def ask_together(procedures: Sequence[Weighted[Any]], terms: Terms) -> Procedure
         else:
             results.append((yield from each.ask(mine)))
     return results
+
+
+def ask_scores(question: Any, ask: Callable[[str, Terms], Procedure[Any]], terms: Terms) -> Procedure[Any]:
+    """Measure the score of a question by one query, or its two scores by one each, with half of the guarantee."""
+    if question.other is None:
+        result = yield from ask(question.score, terms)
+        return result
+    asked = [Weighted(Fraction(1), partial(ask, score), once=True) for score in (question.score, question.other)]
+    both: list[Any] = yield from ask_together(asked, terms)
+    return both[0] if terms.imagined else dataclasses.replace(both[0], other=both[1])
 
 
 def rehearse(procedure: Procedure[Any], terms: Terms) -> list[CuratorQuery]:

@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple, Self, Unpack
 
 import numpy as np
@@ -19,12 +18,11 @@ from ogive.core.arrays import Bool, Float64
 from ogive.core.checks import among, any_whole, array_of
 from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.showing.pictures import Style
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, second_score, unknown
+from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, normal_quantile, second_score, unknown
 from ogive.statistics.plain_json import Codec, Fields, parse, stored, write
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.significance import check_independent_records
@@ -205,22 +203,15 @@ class ValidationEstimate(ScoreEstimate):
             raise ParameterError("the curves of both classes must be measured alike")
         if any(each.people or each.merged or each.provenance is not None for each in (one, two)):
             raise ParameterError("the curves of the classes are those of one release, which count rows")
-        if self.total is not None and (self.total < 0 or one.adjacency is not Adjacency.REPLACE):
-            raise ParameterError("the number of records is public where a record is replaced, and nowhere else")
-        self.check_other(self.score)
+        self.check_scores(one.adjacency)
         if self.other is not None and any(getattr(one, n) != getattr(self.other.negatives, n) for n in alike[:3]):
             raise ParameterError("a second score is measured in the same way")
 
     def check_stored(self, known: Fields) -> None:
         """Refuse a stated price below that of the noise."""
-        self.check_counts(lambda each: each.counts, self.negatives.adjacency)
+        self.check_counts(self.negatives.adjacency)
 
     # what was measured
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        return self.negatives.strategy is not None
 
     @property
     def score(self) -> str:
@@ -233,17 +224,12 @@ class ValidationEstimate(ScoreEstimate):
         return self.negatives.grid.bins
 
     @property
-    def records(self) -> float:
-        """Number of records, noisy where it is private; at least 0."""
-        return self.counts.records
-
-    @property
     def raw(self) -> Float64:
         """Unbiased cumulative counts of the negatives, then of all records; one after the other."""
         return np.concatenate([self.negatives.raw, self.negatives.raw + self.positives.raw])
 
     @cached_property
-    def counts(self) -> ClassCounts:
+    def classes(self) -> ClassCounts:
         """Class histograms of the scores, with their covariance."""
         return ClassCounts.of((self.negatives, self.positives), self.total, self.rows_of_one)
 
@@ -258,7 +244,7 @@ class ValidationEstimate(ScoreEstimate):
     @property
     def defined(self) -> bool:
         """Whether noise leaves records of both classes."""
-        return all(self.counts.clear(each(self.bins)) for each in (measures.positives, measures.negatives))
+        return all(self.classes.clear(each(self.bins)) for each in (measures.positives, measures.negatives))
 
     # measures
 
@@ -299,14 +285,13 @@ class ValidationEstimate(ScoreEstimate):
         return {}
 
     def _measure(self, name: str, level: float, threshold: float | None, groups: int) -> Value:
-        counts, bins = self.counts, self.bins
+        counts, bins = self.classes, self.bins
         if name in AT_THRESHOLD:
             assert threshold is not None, "settled by the caller"
             return measures.at_threshold(name, bins, threshold).estimate(counts, level)
-        if name == "brier":
-            return measures.between(counts, measures.brier(bins), level)
-        if name == "mean_difference":
-            return measures.between(counts, measures.mean_difference(bins), level)
+        if name in ("brier", "mean_difference"):
+            ratios = measures.brier(bins) if name == "brier" else measures.mean_difference(bins)
+            return measures.between(counts, ratios, level)
         if name == "prevalence":
             return measures.Ratio(measures.positives(bins), np.ones((2, bins)), share=True).estimate(counts, level)
         if name == "uncertainty":
@@ -317,7 +302,7 @@ class ValidationEstimate(ScoreEstimate):
             if not self.defined or not self.roc.defined:
                 return unknown()
             low, high = self.roc.auc_interval(level)
-            return Value(self.roc.auc, low, high, (high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
+            return Value(self.roc.auc, low, high, (high - low) / (2 * normal_quantile(level)))
         return measures.coefficient(counts, name, level) if self.defined else unknown(-math.inf, math.inf)
 
     def _place(self, threshold: Any) -> float:
@@ -351,15 +336,17 @@ class ValidationEstimate(ScoreEstimate):
         if not len(places):
             raise ParameterError("`thresholds` must hold at least one")
         least, nothing = -places / (1 - places), np.full(len(places), np.nan)
-        if not self.counts.clear(np.ones((2, self.bins))):
+        if not self.classes.clear(np.ones((2, self.bins))):
             return DecisionCurve(places, nothing, least, np.ones(len(places)), nothing)
-        histograms, number = self.counts.histograms, float(self.counts.histograms.sum())
+        histograms, number = self.classes.histograms, float(self.classes.histograms.sum())
         called, everybody = (
             np.stack([measures.at_threshold(name, self.bins, each).part for each in places])
             for name in ("net_benefit", "treat_all")
         )
         values, all_called = ((part * histograms).sum(axis=(1, 2)) / number for part in (called, everybody))
-        low, high = self.counts.change((called - values[:, None, None]) / number).ends(values, level, together=together)
+        low, high = self.classes.change((called - values[:, None, None]) / number).ends(
+            values, level, together=together
+        )
         low, high, values = (np.clip(each, least, 1.0) for each in (low, high, values))
         return DecisionCurve(places, values, low, high, all_called)
 
@@ -416,7 +403,7 @@ class ValidationEstimate(ScoreEstimate):
         _check_share(coverage, "coverage")
         check_independent_records(self.provenance)
         level = self.level(confidence_level)
-        place = measures.conformal_place(self.counts, coverage, level)
+        place = measures.conformal_place(self.classes, coverage, level)
         return Conformal(float(coverage), level, place / self.bins)
 
     def recalibration(self, kind: Recalibrating = "isotonic") -> Recalibration:
@@ -430,7 +417,7 @@ class ValidationEstimate(ScoreEstimate):
         """
         among(kind, "kind", ("isotonic", "logistic"))
         if kind == "isotonic" and self.defined:
-            return Recalibration(kind, tuple(measures.isotonic(self.counts.nonnegative).tolist()))
+            return Recalibration(kind, tuple(measures.isotonic(self.classes.nonnegative).tolist()))
         intercept, slope = (self.measure(name).value for name in ("intercept", "slope"))
         if kind == "isotonic" or math.isnan(slope):
             raise ParameterError(
@@ -455,8 +442,8 @@ class ValidationEstimate(ScoreEstimate):
         if not self.private:
             return 0.0
         weights = measures.positives(self.bins)
-        count = float((weights * self.counts.histograms).sum())
-        noise = math.sqrt(float(self.counts.change(weights[None]).noise[0]))
+        count = float((weights * self.classes.histograms).sum())
+        noise = math.sqrt(float(self.classes.change(weights[None]).noise[0]))
         return noise / count if count > 0 else math.inf
 
 

@@ -16,7 +16,6 @@ a norm too large; the value is corrected for that, group by group.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -54,25 +53,10 @@ def negatives(bins: int, chosen: Bool | None = None) -> Float64:
     return np.asarray(positives(bins, chosen)[::-1])
 
 
-def quotient(part: Float64, whole: Float64) -> Callable[[Float64], Function]:
-    """The function that divides a weighted number of records by another one."""
-
-    def function(histograms: Float64) -> Function:
-        below = float((whole * histograms).sum())
-        value = float((part * histograms).sum()) / below if below else math.nan
-        return Function(value, (part - value * whole) / below if below else part * math.nan)
-
-    return function
-
-
 class Ratio(NamedTuple):
-    """A weighted number of records over another one.
+    """A weighted number of records over another one, with weights of shape (2, bins) and what is possible.
 
-    Fields:
-        part: Weights of the numerator, shape (2, bins).
-        whole: Weights of the denominator.
-        within: What is possible.
-        share: Whether the numerator counts some of the records of the denominator.
+    A share is one whose numerator counts some of the records of the denominator.
     """
 
     part: Float64
@@ -82,62 +66,54 @@ class Ratio(NamedTuple):
 
     def estimate(self, counts: ClassCounts, level: float) -> Value:
         """Its value with an interval."""
-        return counts.estimate(
-            quotient(self.part, self.whole),
-            level,
-            needs=(self.whole,),
-            within=self.within,
-            share_of=(lambda histograms: float((self.whole * histograms).sum())) if self.share else None,
-        )
+
+        def function(histograms: Float64) -> Function:
+            below = float((self.whole * histograms).sum())
+            value = float((self.part * histograms).sum()) / below if below else math.nan
+            return Function(value, (self.part - value * self.whole) / below if below else self.part * math.nan)
+
+        number = (lambda histograms: float((self.whole * histograms).sum())) if self.share else None
+        return counts.estimate(function, level, needs=(self.whole,), within=self.within, share_of=number)
 
 
-def between(counts: ClassCounts, ratios: tuple[Ratio, Ratio, Ratio], level: float) -> Value:
+def between(counts: ClassCounts, ratios: list[Ratio], level: float) -> Value:
     """The first ratio, with an interval from the lower end of the second to the upper end of the third."""
     value, low, high = (each.estimate(counts, level) for each in ratios)
     return value._replace(low=min(low.low, value.low), high=max(high.high, value.high))
 
 
-def brier(bins: int) -> tuple[Ratio, Ratio, Ratio]:
+def brier(bins: int) -> list[Ratio]:
     """Mean squared error of the scores: of midpoints, and at least and at most of the scores within the bins."""
     ends, middle, whole = edges(bins), midpoints(bins), np.ones((2, bins))
     low, high = ends[:-1], ends[1:]
     results = (middle, 1 - middle), (low, 1 - high), (high, 1 - low)
-    first, second, third = (Ratio(np.square(each), whole) for each in results)
-    return first, second, third
+    return [Ratio(np.square(each), whole) for each in results]
 
 
-def mean_difference(bins: int) -> tuple[Ratio, Ratio, Ratio]:
+def mean_difference(bins: int) -> list[Ratio]:
     """Share of positives less the mean score: of midpoints, and at least and at most of the scores within the bins."""
     ends, whole = edges(bins), np.ones((2, bins))
     scores = midpoints(bins), ends[1:], ends[:-1]
-    first, second, third = (Ratio(np.stack([-each, 1 - each]), whole, (-1.0, 1.0)) for each in scores)
-    return first, second, third
-
-
-def above(bins: int, threshold: float) -> Bool:
-    """Which bins hold scores above a threshold, which must be an end of bins."""
-    place = round(threshold * bins)
-    assert abs(place - threshold * bins) < 1e-6, "checked by the estimate"
-    return np.arange(bins) >= place
+    return [Ratio(np.stack([-each, 1 - each]), whole, (-1.0, 1.0)) for each in scores]
 
 
 def at_threshold(name: str, bins: int, threshold: float) -> Ratio:
     """A measure of the decision to call scores above a threshold positive; at 0 everybody is, a score of 0 included."""
-    chosen = above(bins, threshold)
-    called = positives(bins, chosen), negatives(bins, chosen)
-    other = positives(bins, ~chosen), negatives(bins, ~chosen)
-    if name == "sensitivity":
-        return Ratio(called[0], positives(bins), share=True)
-    if name == "specificity":
-        return Ratio(other[1], negatives(bins), share=True)
-    if name == "ppv":
-        return Ratio(called[0], called[0] + called[1], share=True)
-    if name == "npv":
-        return Ratio(other[1], other[0] + other[1], share=True)
+    chosen = np.arange(bins) >= round(threshold * bins)
+    true, false = positives(bins, chosen), negatives(bins, chosen)
+    missed, healthy = positives(bins, ~chosen), negatives(bins, ~chosen)
+    shares = {
+        "sensitivity": (true, true + missed),
+        "specificity": (healthy, healthy + false),
+        "ppv": (true, true + false),
+        "npv": (healthy, healthy + missed),
+    }
+    if name in shares:
+        return Ratio(*shares[name], share=True)
     odds = threshold / (1 - threshold)
     if name == "treat_all":
-        called = positives(bins), negatives(bins)
-    return Ratio(called[0] - odds * called[1], np.ones((2, bins)), (-odds, 1.0))
+        true, false = positives(bins), negatives(bins)
+    return Ratio(true - odds * false, np.ones((2, bins)), (-odds, 1.0))
 
 
 # --- Logistic recalibration
@@ -145,16 +121,13 @@ def at_threshold(name: str, bins: int, threshold: float) -> Ratio:
 
 def log_odds(bins: int) -> Float64:
     """Log odds of the midpoints."""
-    middle = midpoints(bins)
-    return np.asarray(np.log(middle / (1 - middle)))
+    return np.asarray(np.log(midpoints(bins) / (1 - midpoints(bins))))
 
 
 def logistic(histograms: Float64, *, slope: bool) -> tuple[Float64, Float64, Float64] | None:
     """Intercept, and slope or 1, of the outcome's log odds on those of the score, by weighted maximum likelihood.
 
-    Returns:
-        Coefficients, gradients by the histograms (coefficients, 2, bins) and the fitted probabilities; None where the
-        likelihood has no maximum.
+    With gradients, shape (coefficients, 2, bins), and fitted probabilities; None where there is no maximum.
     """
     bins = histograms.shape[1]
     x, number = log_odds(bins), histograms.sum(axis=0)
@@ -194,10 +167,8 @@ def coefficient(counts: ClassCounts, name: str, level: float) -> Value:
         return unknown(*within)
     theta, gradients, p = result
     place = 1 if name == "slope" else 0
-    spread = p * (1 - p)
-    center = float((spread * counts.histograms.sum(axis=0)) @ log_odds(bins)) / float(
-        spread @ counts.histograms.sum(axis=0)
-    )
+    spread, number = p * (1 - p), counts.histograms.sum(axis=0)
+    center = float((spread * number) @ log_odds(bins)) / float(spread @ number)
     informative = spread * (log_odds(bins) - center) ** 2 if name != "calibration_in_the_large" else spread
     if not counts.clear(np.stack([informative, informative]), 0.0):  # information, which is no number of records
         return unknown(*within)
@@ -213,14 +184,7 @@ def coefficient(counts: ClassCounts, name: str, level: float) -> Value:
 
 
 class Groups(NamedTuple):
-    """Deviations of groups of bins.
-
-    Fields:
-        ends: Ends of the groups, shape (groups + 1,).
-        numbers: Records of each, shape (groups,).
-        deviations: Of each.
-        gradients: Of the deviations by the histograms, shape (groups, 2, bins).
-    """
+    """Ends of groups of bins, records and deviation of each, and gradients of these, shape (groups, 2, bins)."""
 
     ends: Float64
     numbers: Float64

@@ -12,9 +12,10 @@ from ogive.core.checks import among, one_of, whole
 from ogive.errors import ParameterError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
-from ogive.statistics.functionals import ask_scores, check_other
+from ogive.statistics.functionals import check_other
 from ogive.statistics.kinds import Command
 from ogive.statistics.methods.choose import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.methods.together import ask_scores
 from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.validation.estimate import LEAST_BINS, MOST_BINS, ValidationEstimate
 

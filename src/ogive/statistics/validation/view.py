@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -34,14 +35,13 @@ SHOWN = {
     "slope": "calibration slope",
     "intercept": "calibration intercept",
 }
-USELESS = 0.2
-"""An interval of the AUC that is wider says little."""
 
 
 class ValidationEstimateView(MeasuresView):
     """Measures with their intervals; of two models also their difference."""
 
     estimate: ValidationEstimate
+    judged = "auc"
 
     @property
     def name(self) -> str:
@@ -78,27 +78,24 @@ class ValidationEstimateView(MeasuresView):
 
     @property
     def columns(self) -> dict[str, Any]:
-        values = {name: self.estimate.measure(name) for name in SHOWN}
-        return {
-            "measure": list(values),
-            **{field: [getattr(each, field) for each in values.values()] for field in Value._fields},
-        }
+        values = zip(*map(self.estimate.measure, SHOWN), strict=True)
+        return {"measure": list(SHOWN), **dict(zip(Value._fields, map(list, values), strict=True))}
 
     # pictures
 
     def curve(self) -> tuple[Any, Any, Any, Any]:
         """Of groups of bins mean score, share of positives, and both ends of its interval."""
         estimate = self.estimate
-        groups = measures.grouped(estimate.counts, min(10, estimate.bins), "ece")
+        groups = measures.grouped(estimate.classes, min(10, estimate.bins), "ece")
         if groups is None:
             raise ParameterError("noise leaves no calibration curve to draw")
-        number, middle = estimate.counts.histograms.sum(axis=0), measures.midpoints(estimate.bins)
+        number, middle = estimate.classes.histograms.sum(axis=0), measures.midpoints(estimate.bins)
         points = []
         for first, last in pairwise(groups.ends):
             inside = (middle > first) & (middle < last)
             weights = measures.positives(estimate.bins, inside)
             ratio = measures.Ratio(weights, weights + weights[::-1], share=True)
-            share, low, high, _ = ratio.estimate(estimate.counts, estimate.confidence_level)
+            share, low, high, _ = ratio.estimate(estimate.classes, estimate.confidence_level)
             score = float(number[inside] @ middle[inside] / number[inside].sum())
             points.append((np.clip(score, first, last), (low + high) / 2 if math.isnan(share) else share, low, high))
         scores, shares, lows, highs = np.array(points).T
@@ -127,19 +124,19 @@ class ValidationEstimateView(MeasuresView):
     def draw_decisions(self, thresholds: Any = None, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw net benefit over thresholds beside that of treating everybody and nobody, and of the second model."""
         estimate, second = self.estimate, self.estimate.second
-        curve = estimate.decision_curve(thresholds, together=True)
-        if not np.isfinite(curve.net_benefit).any():
+        places, benefit, low, high, everybody = estimate.decision_curve(thresholds, together=True)
+        if not np.isfinite(benefit).any():
             raise ParameterError("noise leaves no decision curve to draw")
-        axes, look = new_axes(ax), styled(style, color=BLUE, linewidth=1.8, label=estimate.score)
-        axes.fill_between(curve.thresholds, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
-        plain = {"color": GRAY, "linewidth": 1}
-        axes.plot(curve.thresholds, curve.treat_all, linestyle=(0, (1, 2)), label="treat everybody", **plain)
+        axes, plain = new_axes(ax), {"color": GRAY, "linewidth": 1}
+        look = styled(style, color=BLUE, linewidth=1.8, label=estimate.score)
+        axes.fill_between(places, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(places, everybody, linestyle=(0, (1, 2)), label="treat everybody", **plain)
         axes.axhline(0.0, label="treat nobody", **plain)
-        axes.plot(curve.thresholds, curve.net_benefit, **look)
+        axes.plot(places, benefit, **look)
         if second is not None:
             other = second.decision_curve(thresholds).net_benefit
-            axes.plot(curve.thresholds, other, color=COLORS[2], linewidth=1.4, label=second.score)
-        top = max(float(np.nanmax([curve.high, curve.treat_all])), 0.01)
+            axes.plot(places, other, color=COLORS[2], linewidth=1.4, label=second.score)
+        top = max(float(np.nanmax([high, everybody])), 0.01)
         axes.set_ylim(-0.15 * top, 1.05 * top)
         axes.set_xlabel("Threshold of the predicted probability above which a record is treated")
         axes.set_ylabel("Net benefit")
@@ -151,47 +148,43 @@ class ValidationEstimateView(MeasuresView):
     def pictures(self, exact: Any) -> Sequence[Picture]:
         if not self.estimate.defined:
             return ()
-        ends, (scores, *others) = np.array([0.0, 1.0]), self.curve()
+        diagonal = np.array([0.0, 1.0])
         calibration = self._chart(
-            ("Calibration curve", "Share of positive records for each predicted probability."),
-            ("Predicted probability", "Share that is positive"),
-            (scores, *others),
-            Line("chance", ends, ends),
-            ("intervals", "Perfect calibration"),
-            None if exact is None else exact.curve()[:2],
+            ("Calibration curve", "Predicted probability", "Share that is positive", "intervals"),
+            self.curve(),
+            ("Perfect calibration", diagonal, diagonal),
+            None if exact is None else exact.curve(),
         )
         places, benefit, low, high, everybody = self.estimate.decision_curve(together=True)
         top = 1.2 * max(float(everybody[0]), float(benefit.max()), 0.01)
         step = nice_step(top, 5)
         decisions = self._chart(
-            ("Decision curve", "Net benefit of treating records above a threshold, for each threshold."),
-            ("Threshold", "Net benefit"),
+            ("Decision curve", "Threshold", "Net benefit", "band"),
             (places, benefit, low, high),
-            Line("chance", places, np.where(everybody < 0, math.nan, everybody)),
-            ("band", "Treating everybody; the bottom line is treating nobody"),
-            None if exact is None else exact.estimate.decision_curve()[:2],
-            sizes=SMALL,
-            x_top=float(places[-1]),
-            y_top=math.ceil(top / step - 1e-9) * step,
+            ("Everybody treated; the bottom is nobody", places, np.where(everybody < 0, math.nan, everybody)),
+            None if exact is None else exact.estimate.decision_curve(),
         )
+        top = math.ceil(top / step - 1e-9) * step
+        decisions = replace(decisions, sizes=SMALL, x_top=float(places[-1]), y_top=top)
         return Picture(calibration), Picture(decisions, name=decisions.title)
 
-    def _chart(
-        self, what: Any, labels: Any, points: Any, chance: Line, said: Any, truth: Any, **more: Any
-    ) -> SquareChart:
+    def _chart(self, labels: Any, points: Any, beside: Any, exact: Any) -> SquareChart:
         """A chart of points with their intervals, a line to compare them with, and the exact points where known."""
-        word, sure = "Exact values of these records", words.percent(self.estimate.confidence_level)
-        named = [
-            ("curve", "Released" if self.estimate.private else word),
-            ("band", f"{sure} {said[0]} for the population"),
-        ]
+        (title, x, y, held), word = labels, "Exact values of these records"
+        drawn = (("chance", beside[1:]), ("curve", points), ("truth", exact))
         return SquareChart(
-            *what,
-            *labels,
-            lines=(chance, Line("curve", *points[:2]), *(() if truth is None else (Line("truth", *truth),))),
+            title=title,
+            summary=f"{y} for each {x.lower()}.",
+            x_label=x,
+            y_label=y,
+            lines=tuple(Line(kind, *each[:2]) for kind, each in drawn if each is not None),
             ribbon=Ribbon(points[0], *points[2:]),
-            legend=(*named, ("chance", said[1]), *(() if truth is None else (("truth", word),))),
-            **more,
+            legend=(
+                ("curve", "Released" if self.estimate.private else word),
+                ("band", f"{words.percent(self.estimate.confidence_level)} {held} for the population"),
+                ("chance", beside[0]),
+                *(() if exact is None else (("truth", word),)),
+            ),
         )
 
     # the chapter
@@ -224,14 +217,3 @@ class ValidationEstimateView(MeasuresView):
 
     def alike(self, truth: ValidationEstimate) -> bool:
         return truth.negatives.grid == self.estimate.negatives.grid and truth.label == self.estimate.label
-
-    @property
-    def useless(self) -> str | None:
-        estimate = self.estimate
-        if not estimate.private:
-            return None
-        help_ = "Use a larger privacy budget or more records."
-        if not estimate.defined:
-            return f"The noise leaves no records of a class. {help_}"
-        value = estimate.measure("auc")
-        return f"The interval of the AUC is wide. {help_}" if value.high - value.low > USELESS else None
