@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from helpers.curves import exact_curve, noisy_curve
 from helpers.scope import size
@@ -64,7 +65,7 @@ def stored(monkeypatch, tmp_path):
         strategy = PathNoise(uniform_tree(size, 2, root=True), DiscreteLaplace(scale))
         before = len(drawn)
         found = simulate_maxima(strategy, total_known=total_known, simulations=simulations)
-        return np.stack([found.above, found.either, found.ratio]), len(drawn) - before
+        return np.stack([found.above, found.either, found.ratio, found.ratio_above]), len(drawn) - before
 
     yield folder, maxima
     bands._simulated.clear()
@@ -250,6 +251,7 @@ def test_maxima_are_those_of_the_simulated_errors(total_known):
         assert maxima.above[r] == max(0, *error)
         assert maxima.either[r] == max(abs(e) for e in error)
         assert maxima.ratio[r] == max(max(abs(e), abs(e - error[-1])) for e in error)
+        assert maxima.ratio_above[r] == max(0, *(max(e, e - error[-1]) for e in error))
 
 
 def test_margins_are_the_stated_quantiles():
@@ -260,8 +262,10 @@ def test_margins_are_the_stated_quantiles():
     noise = math.floor(quantile(public.either, "9/10")) / 2000
     both = quantile(public.above / 2000 + one_sided_distances(2000, 999), "19/20")
     ratio = quantile(private.ratio, "9/10") / 2000
-    margin = quantile(private.ratio, "19/20")
-    apart = margin / 2000 + math.sqrt(math.log(2 / 0.05) / (2 * (2000 - margin)))
+    most = math.ceil(2000 + max(private.ratio))
+    together = private.ratio_above + most * one_sided_distances(most, 999)
+    apart = quantile(together, 1 - (Fraction(1, 10) - Fraction(1, 1000)) / 2) / 2000
+    assert apart < quantile(private.ratio, "19/20") / 2000 + math.sqrt(math.log(2 / 0.05) / (2 * 2000)), "not added up"
     raw[-1] = 2000
     for total, target, wanted in [
         (2000, "sample", noise),
@@ -280,6 +284,14 @@ def test_margins_are_the_stated_quantiles():
         )
         assert band.low[7] == pytest.approx(0.5 - wanted, abs=1e-12)
         assert band.high[7] == pytest.approx(0.5 + wanted, abs=1e-12)
+
+
+def test_more_records_stray_by_more_of_them_so_that_the_most_that_noise_leaves_are_safe():
+    """The margin of a private total counts the largest number of records: the exact law in records rises with it."""
+    far = np.linspace(0.1, 20, 400)
+    chances = [scipy.special.smirnov(n, np.minimum(far / n, 1.0)) for n in range(1, 258)]
+    assert np.all(np.diff(chances, axis=0) >= -1e-12)
+    assert chances[100][50] > chances[10][50] + 0.01, "control: it is not the same law"
 
 
 @pytest.mark.parametrize("records", [1, 2, 10, 100, 256, 257, 5000])

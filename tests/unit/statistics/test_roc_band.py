@@ -12,10 +12,11 @@ from sklearn.metrics import roc_curve
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing.release import release
+from ogive.statistics.curve.bands import band_ends
 from ogive.statistics.roc import uncertainty as roc_uncertainty
 from ogive.statistics.roc.area import NOTHING_KNOWN, simulate_noise
 from ogive.statistics.roc.statistic import Roc
-from ogive.statistics.roc.uncertainty import band_of_rates, class_ends, whole_square
+from ogive.statistics.roc.uncertainty import band_of_rates, whole_square
 from ogive.strategies import design_tree
 from ogive.trust import Central
 
@@ -72,12 +73,12 @@ def test_a_population_s_ends_are_wider_and_no_records_give_none():
     raw = np.linspace(100, 1600, 16)
     noise = simulate_noise(strategy, np.stack([raw, raw]), known=NOTHING_KNOWN, positive_when="low", simulations=999)
     tail = Fraction(1, 10)
-    sample, population = (class_ends(raw, noise, tail, target) for target in ("sample", "population"))
+    sample, population = (band_ends(raw, noise.maxima, tail, target, None) for target in ("sample", "population"))
     assert np.all(population[0][:-1] <= sample[0][:-1])
     assert np.all(population[1] >= sample[1])
     assert (population[1] - population[0])[7] > (sample[1] - sample[0])[7]
     for target in ("sample", "population"):
-        low, high = class_ends(raw / 1000, noise, tail, target)
+        low, high = band_ends(raw / 1000, noise.maxima, tail, target, None)
         assert low.tolist() == [0.0] * 15 + [1.0]
         assert high.tolist() == [1.0] * 16
 

@@ -26,9 +26,9 @@ RANDOM = np.random.default_rng(8)
 
 def interval(pairs, products, *, raw=CURVES, last=1.0, released=AREA):
     size = len(pairs)
-    maxima = NoiseMaxima(*(np.ones(size) for _ in range(3)))
+    maxima = NoiseMaxima(*np.ones((4, size)))
     pairs_at_ends = np.stack([pairs, pairs])
-    noise = SimulatedNoise(maxima, np.ones(size), np.full(size, last), pairs_at_ends, products, pairs, np.ones(size))
+    noise = SimulatedNoise(maxima, np.full(size, last), pairs_at_ends, products, pairs, np.ones(size))
     return auc_interval(
         released,
         raw,
@@ -49,12 +49,12 @@ def test_pairs_over_products_is_the_area():
 
 
 def test_noise_in_the_pairs_alone_gives_its_quantiles_over_the_product():
-    pairs = RANDOM.normal(0, 4000, size=1999)
+    pairs = RANDOM.normal(0, 3000, size=1999)
     low, high = interval(pairs, np.zeros(1999))
     part = brentq(
         lambda p: norm.cdf(norm.ppf(p)) + norm.cdf(norm.ppf(p) - 80_000 * TIES / pairs.std()) - 0.1, 0.05, 0.1
     )
-    assert 0.055 < part < 0.0999, "ties matter here and are not all"
+    assert part > 0.09, "there are many ties"
     rank = int(np.ceil((1 - part) * 2000))
     ends = np.sort(pairs)[[1999 - rank, rank - 1]] / 40_000
     assert (low, high) == pytest.approx((AREA - TIES - ends[1], AREA + TIES - ends[0]), abs=1e-6)
@@ -76,7 +76,7 @@ def test_one_critical_value_holds_either_end_of_what_ties_leave_open_as_often_as
 
 
 def test_noise_that_moves_pairs_and_products_together_does_not_move_the_area():
-    products = RANDOM.normal(0, 4000, size=1999)
+    products = RANDOM.normal(0, 3000, size=1999)
     low, high = interval((AREA - TIES) * products, products)
     assert low == pytest.approx(AREA - TIES, abs=1e-6)
     low, high = interval((AREA + TIES) * products, products)

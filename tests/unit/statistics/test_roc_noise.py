@@ -110,7 +110,7 @@ def test_simulated_noise_has_the_variance_that_is_predicted(known):
     assert np.std(simulated.last) == pytest.approx(np.sqrt(max(joint[15, 15], 0)), rel=0.08, abs=1e-6)
     sizes = np.sqrt(max(joint[15, 15] * 160**2 + joint[31, 31] * 800**2 + 2 * joint[15, 31] * 160 * 800, 0))
     assert np.std(simulated.products) == pytest.approx(sizes, rel=0.08, abs=1e-3)
-    assert np.all(simulated.maxima.ratio >= simulated.ratio_above - 1e-9)
+    assert np.all(simulated.maxima.ratio >= simulated.maxima.ratio_above - 1e-9)
 
 
 def test_the_simulation_is_public_and_the_same_each_time():

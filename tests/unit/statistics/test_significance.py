@@ -274,9 +274,9 @@ def test_a_p_value_that_a_simulation_cannot_show_is_a_bound():
 
 def simulated(*, size, bins):
     """Simulated noise that moves the size of a class, or a bin, by at most so much, and the statistic not at all."""
-    nothing, maxima = np.zeros(99), NoiseMaxima(*(np.zeros(99) for _ in range(3)))
+    nothing, maxima = np.zeros(99), NoiseMaxima(*np.zeros((4, 99)))
     last, widest = np.linspace(-size, size, 99), np.linspace(0, bins, 99)
-    return SimulatedNoise(maxima, nothing, last, np.zeros((2, 99)), nothing, nothing, widest)
+    return SimulatedNoise(maxima, last, np.zeros((2, 99)), nothing, nothing, widest)
 
 
 def test_ties_of_bins_count_only_as_far_as_the_noise_leaves_no_doubt():

@@ -23,7 +23,7 @@ from ogive.statistics.concordance import indices
 from ogive.statistics.concordance.indices import Measure, Table
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
 from ogive.statistics.curve.estimate import read_strategy
-from ogive.statistics.functionals import Change, ClassCounts, ScoreEstimate, Value, second_score, unknown
+from ogive.statistics.functionals import Change, ClassCounts, ScoreEstimate, Value, second_score, unknown, wilson_ends
 from ogive.statistics.plain_json import Codec, Fields, Read, finite, optional, stored
 from ogive.statistics.survival.estimate import GRID, check_times
 from ogive.strategies import ReportedHistogram, ReportedTree, Strategy

@@ -44,6 +44,7 @@ from ogive.statistics.curve.bands import (
     Band,
     NoiseMaxima,
     band_ends,
+    largest_errors,
     narrowing_ends,
     simulate_maxima,
     simulations_for,
@@ -386,10 +387,7 @@ def counted_ends(
             points, estimate = np.append(points, size - 1), np.append(estimate, float(total))
             errors = np.concatenate((errors, np.zeros((len(errors), 1))), axis=1)
         estimate[-1], errors[:, -1] = total, 0.0
-    highest, lowest, last = errors.max(axis=1), errors.min(axis=1), errors[:, -1]
-    either = np.maximum(highest, -lowest)
-    maxima = NoiseMaxima(np.maximum(highest, 0), either, np.maximum(either, np.maximum(highest - last, last - lowest)))
-    low, high = band_ends(estimate, maxima, tail, target, total)
+    low, high = band_ends(estimate, NoiseMaxima(*largest_errors(errors)), tail, target, total)
     thresholds = np.arange(size)
     before = np.searchsorted(points, thresholds, side="right")
     after = np.searchsorted(points, thresholds, side="left")

@@ -19,8 +19,9 @@ sampling error of opposite signs as if they added, and is wider: by 1.7 to 5.4 p
 Where the number of records is private, F_i = C_i / n is a ratio of two unknown counts. Its estimate
 obeys R_i - F_i R_N = e_i - F_i e_N for the raw counts R, and since F_i lies in [0, 1] the right side
 is at most max(|e_i|, |e_i - e_N|). The quantile q of the largest of these over all i gives the band
-(R_i +/- q) / R_N for the sample; for the population the Dvoretzky-Kiefer-Wolfowitz distance for
-n >= R_N - q is added, and each of the two events gets half of the error probability.
+(R_i +/- q) / R_N for the sample. For the population, with F0 in place of F, the right side gains n A, and
+both one-sided maxima are at most max(e_i, e_i - e_N) + n A: the quantile of that sum, for as many records as the
+largest noise leaves possible, is the margin on each side. Proof: `docs/proofs/narrowing.md`.
 
 What the level means: with R simulations, it holds on average over the simulation. The simulation's
 random numbers are fixed and public, so for a given strategy and number of records the achieved error
@@ -77,7 +78,7 @@ _SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, M
 _KEPT = 16
 _STORED_VALUES = 1 << 21  # a simulation of fewer noise values takes less than a tenth of a second
 MOST_STORED = 100
-"""Files of maxima that a folder holds, of 240 KB each at the usual levels."""
+"""Files of maxima that a folder holds, of 320 KB each at the usual levels."""
 _KILLED_SECONDS = 3600  # after which nobody still writes a file of maxima
 _COMPARED = 4  # simulated releases whose errors are part of the name of a file
 _PREFIX, _DIGEST_BYTES = "maxima-", 32
@@ -138,12 +139,14 @@ class NoiseMaxima:
     Fields:
         above: Largest error of each simulation, sign kept, at least 0.
         ratio: Largest absolute error when e_N may be taken away, max over i of max(|e_i|, |e_i - e_N|).
+        ratio_above: The same with the sign kept, max over i of max(e_i, e_i - e_N), at least 0.
         samples: Of a mixture of batches, the weight and the number of records of each; else empty.
     """
 
     above: Float64
     either: Float64
     ratio: Float64
+    ratio_above: Float64
     samples: tuple[tuple[float, int], ...] = ()
 
 
@@ -182,29 +185,32 @@ def simulate_maxima(
     if maxima is None:
         maxima = _simulate(strategy, total_known, simulations, progress)
         stored.write(maxima)
-    _simulated[key] = NoiseMaxima(maxima[0], maxima[1], maxima[2], getattr(strategy, "samples", ()))
+    _simulated[key] = NoiseMaxima(*maxima, getattr(strategy, "samples", ()))
     while len(_simulated) > _KEPT:
         _simulated.popitem(last=False)
     return _simulated[key]
 
 
 def _simulate(strategy: Strategy, total_known: bool, simulations: int, progress: Progress | None) -> Float64:
-    """`above`, `either` and `ratio` of `NoiseMaxima`, shape (3, simulations)."""
+    """The numbers of `NoiseMaxima`, shape (4, simulations)."""
     random = np.random.Generator(np.random.PCG64(_SEED))
-    above, either, ratio = maxima = np.empty((3, simulations))
+    maxima = np.empty((4, simulations))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
-        errors = _errors(strategy, total_known, rows, random)
-        highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[:, -1]
-        here = slice(start, start + rows)
-        above[here] = np.maximum(highest, 0)
-        either[here] = np.maximum(highest, -lowest)
-        ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
+        maxima[:, start : start + rows] = largest_errors(_errors(strategy, total_known, rows, random))
         if progress is not None:
             progress(start + rows, simulations)
     return maxima
+
+
+def largest_errors(errors: Float64) -> Float64:
+    """The numbers of `NoiseMaxima` of simulated errors at all thresholds, shape (4, simulations)."""
+    highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[..., -1]
+    either, above = np.maximum(highest, -lowest), np.maximum(highest, 0)
+    ratio = np.maximum(either, np.maximum(highest - last, last - lowest))
+    return np.stack([above, either, ratio, np.maximum(above, highest - last)])
 
 
 def _errors(strategy: Strategy, total_known: bool, rows: int, random: np.random.Generator) -> Float64:
@@ -250,10 +256,10 @@ class _Stored:
             except OSError:
                 continue
             content = data[_DIGEST_BYTES:]
-            if data[:_DIGEST_BYTES] == sha256(content).digest() and len(content) == 3 * 8 * self._simulations:
+            if data[:_DIGEST_BYTES] == sha256(content).digest() and len(content) == 4 * 8 * self._simulations:
                 with contextlib.suppress(OSError):  # of a folder that is only read
                     os.utime(path)  # what was used last is removed last
-                return np.frombuffer(content, "<f8").astype(np.float64).reshape(3, -1)
+                return np.frombuffer(content, "<f8").astype(np.float64).reshape(4, -1)
         return None
 
     def write(self, maxima: Float64) -> None:
@@ -352,7 +358,7 @@ def band_ends(
     if maxima is None:
         low, high = _without_noise(raw, tail, target)
     elif total is None:
-        low, high = private_total_ends(raw, maxima, tail, target)
+        low, high = _private_total(raw, maxima, tail, target)
     else:
         low, high = _public_total(raw, maxima, tail, target, total, whole_counts=whole_counts)
     low[-1] = high[-1] = 1.0
@@ -377,20 +383,27 @@ def _public_total(
     return tidy(raw / n, upper_quantile(sums, tail / 2))
 
 
-def private_total_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+def _private_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
     """Ends where the number of records is itself an estimate, the last of `raw`.
 
     Where it is not above its own margin, ratios to it say nothing, and the ends are 0 and 1.
     """
-    noise_tail = tail if target == "sample" else tail / 2
-    margin = upper_quantile(maxima.ratio, noise_tail)
+    margin = upper_quantile(maxima.ratio, tail)
     records = float(raw[-1])
     if records <= max(margin, _NO_RECORD):
         return np.zeros(len(raw)), np.ones(len(raw))
-    strays = 0.0
     if target == "population":
-        strays = math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * max(1.0, records - margin)))
-    return tidy(raw / records, margin / records + strays)
+        margin = private_total_margin(maxima, records, tail)
+    return tidy(raw / records, margin / records)
+
+
+def private_total_margin(maxima: NoiseMaxima, records: float, tail: Fraction) -> float:
+    """Margin of a band for the population where the number of records is an estimate, in records."""
+    draws = len(maxima.ratio)
+    # more noise in the total than in any simulation is an error too
+    part = max((tail - Fraction(1, draws + 1)) / 2, Fraction(1, draws + 1))
+    most = math.ceil(records + float(maxima.ratio.max()))
+    return upper_quantile(maxima.ratio_above + most * one_sided_distances(most, draws), part)
 
 
 def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, Float64]:

@@ -32,7 +32,13 @@ from ogive.queries.selection import NoisyMaxQuery
 from ogive.statistics import prediction
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.approximating import common_ends, some_thresholds
-from ogive.statistics.curve.bands import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
+from ogive.statistics.curve.bands import (
+    NoiseMaxima,
+    one_sided_distances,
+    private_total_margin,
+    simulate_maxima,
+    upper_quantile,
+)
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.methods.base import EVERY, LARGEST_PREDICTED, REFERENCES, CurveTask, Shapes, public_noise, typical
@@ -106,10 +112,10 @@ def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whol
         # noise and sampling are independent, so every pair of draws counts
         sums = np.add.outer(maxima.above / records, one_sided_distances(records, _DISTANCES))
         return min(1.0, upper_quantile(sums.ravel(), tail / 2))
-    margin = upper_quantile(maxima.ratio if whole else maxima.either, tail / 2)
-    strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
     if whole:
-        return min(1.0, margin / records + strays)
+        return min(1.0, private_total_margin(maxima, records, tail) / records)
+    margin = upper_quantile(maxima.either, tail / 2)
+    strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
     # single points are not divided by the same noisy total, so the widest interval is that of the largest share
     return min(1.0, ((1 + strays) * (records + margin) + margin) / records - 1)
 
@@ -153,7 +159,7 @@ def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> 
         return simulate_maxima(strategy, total_known=total_known, simulations=simulations)
     maxima = simulate_maxima(wide, total_known=total_known, simulations=simulations)
     factor = _spread(strategy.levels[0].law) / _spread(wide.levels[0].law)
-    return NoiseMaxima(maxima.above * factor, maxima.either * factor, maxima.ratio * factor)
+    return NoiseMaxima(*(factor * each for each in (maxima.above, maxima.either, maxima.ratio, maxima.ratio_above)))
 
 
 def _spread(law: Law) -> float:

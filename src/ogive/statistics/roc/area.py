@@ -14,7 +14,7 @@ import numpy as np
 from ogive.core.arrays import Float64
 from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise.laws import draw_public
-from ogive.statistics.curve.bands import NoiseMaxima, upper_quantile
+from ogive.statistics.curve.bands import NoiseMaxima, largest_errors, upper_quantile
 from ogive.statistics.significance import Alternative, p_value, smallest_p_value
 from ogive.strategies import Strategy
 
@@ -77,8 +77,6 @@ class SimulatedNoise:
 
     Fields:
         maxima: Largest errors of the curve of one class, in records; both classes have the same law.
-        ratio_above: Largest error of that curve when the error of its size may be taken away, sign kept,
-            max over i of max(e_i, e_i - e_N).
         pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
         null: Error of the pairs in order, ties one half, less that of half of the products, if both classes had the
             distribution of all records.
@@ -86,7 +84,6 @@ class SimulatedNoise:
     """
 
     maxima: NoiseMaxima
-    ratio_above: Float64
     last: Float64
     pairs: Float64
     products: Float64
@@ -99,7 +96,8 @@ def simulate_noise(
 ) -> SimulatedNoise:
     """Draw the noise of releases around curves of both classes, shape (2, N), for bands and intervals."""
     random = np.random.Generator(np.random.PCG64(_SEED))
-    above, either, ratio, ratio_above, last, products, null, bins = (np.empty(simulations) for _ in range(8))
+    maxima = np.empty((4, simulations))
+    last, products, null, bins = np.empty((4, simulations))
     pairs = np.empty((2, simulations))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
@@ -116,19 +114,14 @@ def simulate_noise(
             errors[k] = strategy.estimate(strategy.spread(noise), 0 if known == KNOWN_SIZES else None)
         if pull is not None:
             errors = share_excess(errors, pull, 0.0)
-        highest, lowest = errors[0].max(axis=-1), errors[0].min(axis=-1)
-        last[here] = size = errors[0, :, -1].copy()
-        above[here] = np.maximum(highest, 0)
-        either[here] = np.maximum(highest, -lowest)
-        ratio[here] = np.maximum(either[here], np.maximum(highest - size, size - lowest))
-        ratio_above[here] = np.maximum(highest, highest - size)
+        maxima[:, here], last[here] = largest_errors(errors[0]), errors[0, :, -1]
         bins[here] = np.abs(np.diff(errors[0] + errors[1], prepend=0.0, axis=-1)).max(axis=-1)
         same = errors + alike[:, None, :]
         null[here] = pairs_at_ends(same[0], same[1], positive_when).mean(axis=0) - same[0, :, -1] * same[1, :, -1] / 2
         errors += curves[:, None, :]
         pairs[:, here] = pairs_at_ends(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
-    return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products, null, bins)
+    return SimulatedNoise(NoiseMaxima(*maxima), last, pairs, products, null, bins)
 
 
 def _alike(curves: Float64) -> Float64:

@@ -14,14 +14,7 @@ from ogive.columns.axis import to_shares
 from ogive.core.arrays import Float64, Int64
 from ogive.statistics.confidence import Target, simulations_needed
 from ogive.statistics.curve.approximating import clustered_ends
-from ogive.statistics.curve.bands import (
-    band_ends,
-    one_sided_distances,
-    private_total_ends,
-    simulate_maxima,
-    tidy,
-    upper_quantile,
-)
+from ogive.statistics.curve.bands import band_ends, simulate_maxima, upper_quantile
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc import area
 from ogive.statistics.roc.area import RankTest, SimulatedNoise
@@ -37,29 +30,10 @@ from ogive.statistics.significance import Alternative
 #
 # where R(u) is the largest share of true positives at a share of false positives of at most u.
 #
-# A class whose size is private has F_i = C_i / C_N, and its linear estimates R obey R_i - F_i R_N = e_i - F_i e_N, at
-# most max(e_i, e_i - e_N) above 0. For the population the sampling error of the class is added, so each side of
-# the band gets half of its error probability, and as width the quantile of the sum of two independent one-sided maxima
-#
-#     max over i of max(e_i, e_i - e_N) / R_N  +  max over t of F(t) - F0(t)   for as few records as noise allows.
+# The ends of a class are those of its curve (`curve.bands`), of a size that is public or private.
 #
 # The bands of the classes count noise, sampling (for the population) and the noise in the class sizes. Union bounds
 # and worst cases at every threshold make the band conservative.
-
-
-def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str) -> tuple[Float64, Float64]:
-    """Ends for one class of private size at all thresholds at once, shape (N,) each, from linear estimates, shape (N,).
-
-    For the population the tail must be at least one over the number of simulations more.
-    """
-    low, high = private_total_ends(raw, noise.maxima, tail, "sample")
-    records = float(raw[-1])
-    if target == "population" and records > upper_quantile(noise.maxima.ratio, tail):
-        fewest = max(1, math.floor(records - float(np.abs(noise.last).max())))
-        sums = noise.ratio_above / records + one_sided_distances(fewest, len(noise.ratio_above))
-        low, high = tidy(raw / records, upper_quantile(sums, tail / 2))
-    low[-1] = high[-1] = 1.0
-    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,13 +374,10 @@ class Uncertainty:
         clustered = target == "population" and self._rows > 1
         if clustered:  # half of the tail for noise, half for sampling
             target, tail = "sample", tail / 2
-        if noise is not None:
-            low, high = class_ends(self.linear[k], noise, tail, target)
-        else:
-            maxima = None
-            if self._strategy is not None:
-                maxima = simulate_maxima(self._strategy, total_known=True, simulations=simulations)
-            low, high = band_ends(curve.raw, maxima, tail, target, curve.total)
+        maxima = None if noise is None else noise.maxima
+        if noise is None and self._strategy is not None:
+            maxima = simulate_maxima(self._strategy, total_known=True, simulations=simulations)
+        low, high = band_ends(self.linear[k], maxima, tail, target, curve.total)
         if clustered:
             low, high = clustered_ends(low, high, float(self.linear[k, -1]) / self._rows, tail)
         low, high = _outwards(low, -1), _outwards(high, 1)
