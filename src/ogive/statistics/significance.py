@@ -257,3 +257,25 @@ def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
         far = np.exp(ratio**2 / 2 + t / b + log_ndtr(-z - ratio))
         result += weight * (ndtr(-z) + (near - far) / 2)
     return np.asarray(np.clip(result, 0.0, 1.0))
+
+
+def laplace_sum_tail(t: float, normal: float, deviation: float) -> float:
+    """A bound of P(S + E >= t) for E a sum of Laplace or normal variables, of which only the deviation is known.
+
+    1 - a - b is at most (1 - a)(1 - b), so that the moment generating function of E is at most that of one Laplace
+    variable of the same variance.
+    """
+    if t <= 0:
+        return 1.0
+    most = min(t / (normal**2 + deviation**2), math.sqrt(2) / deviation if deviation else math.inf)
+    tried = (1 - np.geomspace(1e-6, 0.999, 400)) * most  # any argument gives a bound
+    exponents = -tried * t + (tried * normal) ** 2 / 2 - np.log1p(-((tried * deviation) ** 2) / 2)
+    return float(np.exp(min(exponents.min(), 0.0)))
+
+
+def laplace_sum_reach(tail: float) -> float:
+    """How many deviations such an E is at most on either side, except with that probability."""
+    tried = np.arange(1.0, 60.0, 0.1)
+    root = np.sqrt(1 + 2 * tried**2) - 1  # t times the best argument of the moment generating function
+    bounds = 2 * tried**2 / root * np.exp(-root)
+    return float(tried[np.argmax(bounds <= tail)]) if bounds[-1] <= tail else math.inf
