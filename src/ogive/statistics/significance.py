@@ -110,9 +110,8 @@ class HypothesisTestView(View):
     @property
     def columns(self) -> dict[str, Any]:
         """The hypothesis, the statistic and the p-value."""
-        names = ("hypothesis", "name", "statistic", "expected", "standard_error", "p_value", "alternative")
-        names = (*names[:6], "p_value_is_bound", names[6])
-        return {name: [getattr(self.estimate, name)] for name in names}
+        numbers = ("statistic", "expected", "standard_error", "p_value", "p_value_is_bound", "alternative")
+        return {name: [getattr(self.estimate, name)] for name in ("hypothesis", "name", *numbers)}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the expected value with two standard errors on each side, and a line at the statistic."""
@@ -205,17 +204,10 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
     """Mean over the draws of the chance that sampling and noise together are as far out."""
     reach = abs(distance) if alternative == "two-sided" else distance if alternative == "greater" else -distance
     moved = -noise if alternative == "less" else noise
-    if sampling <= 0:
-        beyond = moved >= reach
-        if alternative == "two-sided":
-            beyond = beyond | (-moved >= reach)
-        return float(beyond.mean())
-    from scipy.special import ndtr  # slow to import, and what only asks for a statistic does without
-
-    estimate = ndtr((moved - reach) / sampling)
+    chances = beyond(reach - moved, sampling, _NOTHING)
     if alternative == "two-sided":
-        estimate = np.minimum(estimate + ndtr((-moved - reach) / sampling), 1.0)
-    return float(estimate.mean())
+        chances = np.minimum(chances + beyond(reach + moved, sampling, _NOTHING), 1.0)
+    return float(chances.mean())
 
 
 # --- The tail of a normal error S of deviation s with Laplace parts
@@ -228,7 +220,7 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
 # of b_j^2 / (b_j^2 - b_i^2) over i (partial fractions of the characteristic function). Scales that are nearly alike are
 # moved apart, which makes the tail longer by a few parts in a thousand.
 
-_APART, _NEGLIGIBLE = 5e-4, 1e-3
+_APART, _NEGLIGIBLE, _NOTHING = 5e-4, 1e-3, np.zeros(1)
 
 
 def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
@@ -239,7 +231,7 @@ def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
     largest = scales.max(axis=-1, keepdims=True, initial=0.0)
     if not np.any(largest > _NEGLIGIBLE * normal[..., None]):
         scale = np.hypot(normal, math.sqrt(2) * np.sqrt(np.sum(scales**2, axis=-1)))
-        return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t < 0))
+        return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t <= 0))
     apart = np.sort(np.maximum(scales, _NEGLIGIBLE * np.maximum(largest, 1e-300)), axis=-1)
     for j in range(1, apart.shape[-1]):
         apart[..., j] = np.maximum(apart[..., j], (1 + _APART) * apart[..., j - 1])
