@@ -110,9 +110,8 @@ class HypothesisTestView(View):
     @property
     def columns(self) -> dict[str, Any]:
         """The hypothesis, the statistic and the p-value."""
-        names = ("hypothesis", "name", "statistic", "expected", "standard_error", "p_value", "alternative")
-        names = (*names[:6], "p_value_is_bound", names[6])
-        return {name: [getattr(self.estimate, name)] for name in names}
+        numbers = ("statistic", "expected", "standard_error", "p_value", "p_value_is_bound", "alternative")
+        return {name: [getattr(self.estimate, name)] for name in ("hypothesis", "name", *numbers)}
 
     def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw the expected value with two standard errors on each side, and a line at the statistic."""
@@ -205,17 +204,10 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
     """Mean over the draws of the chance that sampling and noise together are as far out."""
     reach = abs(distance) if alternative == "two-sided" else distance if alternative == "greater" else -distance
     moved = -noise if alternative == "less" else noise
-    if sampling <= 0:
-        beyond = moved >= reach
-        if alternative == "two-sided":
-            beyond = beyond | (-moved >= reach)
-        return float(beyond.mean())
-    from scipy.special import ndtr  # slow to import, and what only asks for a statistic does without
-
-    estimate = ndtr((moved - reach) / sampling)
+    chances = beyond(reach - moved, sampling, _NOTHING)
     if alternative == "two-sided":
-        estimate = np.minimum(estimate + ndtr((-moved - reach) / sampling), 1.0)
-    return float(estimate.mean())
+        chances = np.minimum(chances + beyond(reach + moved, sampling, _NOTHING), 1.0)
+    return float(chances.mean())
 
 
 # --- The tail of a normal error S of deviation s with Laplace parts
@@ -228,7 +220,7 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
 # of b_j^2 / (b_j^2 - b_i^2) over i (partial fractions of the characteristic function). Scales that are nearly alike are
 # moved apart, which makes the tail longer by a few parts in a thousand.
 
-_APART, _NEGLIGIBLE = 5e-4, 1e-3
+_APART, _NEGLIGIBLE, _NOTHING = 5e-4, 1e-3, np.zeros(1)
 
 
 def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
@@ -239,7 +231,7 @@ def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
     largest = scales.max(axis=-1, keepdims=True, initial=0.0)
     if not np.any(largest > _NEGLIGIBLE * normal[..., None]):
         scale = np.hypot(normal, math.sqrt(2) * np.sqrt(np.sum(scales**2, axis=-1)))
-        return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t < 0))
+        return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t <= 0))
     apart = np.sort(np.maximum(scales, _NEGLIGIBLE * np.maximum(largest, 1e-300)), axis=-1)
     for j in range(1, apart.shape[-1]):
         apart[..., j] = np.maximum(apart[..., j], (1 + _APART) * apart[..., j - 1])
@@ -257,3 +249,25 @@ def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
         far = np.exp(ratio**2 / 2 + t / b + log_ndtr(-z - ratio))
         result += weight * (ndtr(-z) + (near - far) / 2)
     return np.asarray(np.clip(result, 0.0, 1.0))
+
+
+def laplace_sum_tail(t: float, normal: float, deviation: float) -> float:
+    """A bound of P(S + E >= t) for E a sum of Laplace or normal variables, of which only the deviation is known.
+
+    1 - a - b is at most (1 - a)(1 - b), so that the moment generating function of E is at most that of one Laplace
+    variable of the same variance.
+    """
+    if t <= 0:
+        return 1.0
+    most = min(t / (normal**2 + deviation**2), math.sqrt(2) / deviation if deviation else math.inf)
+    tried = (1 - np.geomspace(1e-6, 0.999, 400)) * most  # any argument gives a bound
+    exponents = -tried * t + (tried * normal) ** 2 / 2 - np.log1p(-((tried * deviation) ** 2) / 2)
+    return float(np.exp(min(exponents.min(), 0.0)))
+
+
+def laplace_sum_reach(tail: float) -> float:
+    """How many deviations such an E is at most on either side, except with that probability."""
+    tried = np.arange(1.0, 60.0, 0.1)
+    root = np.sqrt(1 + 2 * tried**2) - 1  # t times the best argument of the moment generating function
+    bounds = 2 * tried**2 / root * np.exp(-root)
+    return float(tried[np.argmax(bounds <= tail)]) if bounds[-1] <= tail else math.inf

@@ -21,8 +21,16 @@ from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise import KeyedSource
 from ogive.statistics.curve.bands import NoiseMaxima
 from ogive.statistics.roc import area as roc_noise
-from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise, rank_test
-from ogive.statistics.significance import HypothesisTest, beyond, p_value
+from ogive.statistics.roc.area import (
+    KNOWN_SIZES,
+    KNOWN_SUM,
+    NOTHING_KNOWN,
+    SimulatedNoise,
+    _bounded_tail,
+    rank_test,
+    simulate_noise,
+)
+from ogive.statistics.significance import HypothesisTest, beyond, laplace_sum_reach, laplace_sum_tail, p_value, sentence
 
 RELEASES = runs_of(100, part=25)
 MOST = int(0.05 * RELEASES + 4 * math.sqrt(0.0475 * RELEASES))
@@ -252,18 +260,72 @@ def test_the_tail_of_normal_and_laplace_errors_is_exact_far_out(scales, normal):
         assert float(beyond(-t, normal, np.array(scales))) == pytest.approx(1 - exact, rel=0.01)
 
 
+@pytest.mark.parametrize("deviations", [(1.0,), (1.0, 1.0, 1.0), (1.0, 0.2, 0.2)])
+def test_tails_of_sums_of_laplace_variables_are_bounded_by_their_variance(deviations):
+    """By the exact tail; a bound for normal variables of the same variance would be too small far out."""
+    scales, whole = np.array(deviations) / math.sqrt(2), math.hypot(*deviations)
+    for normal in (0.0, 1.0):
+        for t in (0.5, 2.0, 6.0, 15.0):
+            exact = float(beyond(t, normal, scales))
+            assert exact <= laplace_sum_tail(t, normal, whole)
+    assert float(beyond(15.0, 0.0, scales)) > laplace_sum_tail(15.0, whole, 0.0)
+    for tail in (1e-3, 1e-9):
+        assert 2 * float(beyond(laplace_sum_reach(tail) * whole, 0.0, scales)) <= tail
+    assert laplace_sum_reach(1e-3) < -math.log(1e-3) / math.sqrt(2) + 3
+
+
+@pytest.mark.parametrize("known", [KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN])
+def test_the_bound_of_a_rank_test_is_above_the_simulated_tail_and_needs_all_parts(known):
+    """Noise as large as the classes, so that what multiplies noise counts, with sampling of no size."""
+    strategy = ogive.roc(
+        np.linspace(0, 1, 60), np.arange(60) % 2, bounds=(0, 1), bins=16, privacy=PURE("0.2")
+    ).negatives.strategy
+    curves = np.linspace(2, 32, 16)[None] * np.ones((2, 1))
+    noise = simulate_noise(strategy, curves, known=known, positive_when="high", simulations=4999)
+    parts = noise.parts
+    assert (parts.sizes > 0) == (known == KNOWN_SUM)
+    linear_and_crossed = math.hypot(parts.linear, parts.crossed)
+    assert linear_and_crossed == pytest.approx(float(noise.null.std()), rel=0.6 if known == KNOWN_SUM else 0.1)
+    for quantile in (0.9, 0.99, 0.998):
+        t = float(np.quantile(np.abs(noise.null), quantile))
+        asked = t, (np.array([32.0, 32.0]), noise, KNOWN_SIZES, None)
+        assert _bounded_tail(*asked, parts, "two-sided") >= 1 - quantile
+    t = float(np.quantile(np.abs(noise.null), 0.998))
+    asked = t, (np.array([32.0, 32.0]), noise, KNOWN_SIZES, None)
+    small = in_order_variance(32.0, 32.0) ** 0.5
+    assert small < t
+    assert _bounded_tail(*asked, parts._replace(crossed=0.0, sizes=0.0, linear=parts.linear / 4), "two-sided") < 0.002
+
+
+def test_strong_effects_have_p_values_below_what_simulations_can_show():
+    rng = np.random.default_rng(31)
+    labels = rng.integers(0, 2, 20_000)
+    scores = np.clip(rng.normal(labels, 1), -4, 4)
+    test = ogive.roc(scores, labels, bounds=(-4, 4), bins=32, privacy=PURE(1)).test()
+    assert test.p_value < 1e-9
+    assert test.p_value_is_bound
+    assert test.shown() == "< 0.001"
+    assert f"<= {test.p_value:.3g}" in str(test)
+
+
 def test_a_p_value_that_a_simulation_cannot_show_is_a_bound():
     rng = np.random.default_rng(30)
-    labels = rng.integers(0, 2, 2000)
-    roc = ogive.roc(np.clip(rng.normal(labels, 1), -4, 4), labels, bounds=(-4, 4), bins=16, privacy=PURE(1))
-    test = roc.test()
-    assert test.p_value_is_bound
-    assert f"p <= {test.p_value:.2g}" in str(roc)
-    assert f"<= {test.p_value:.3g}" in str(test)
-    assert test.to_frame("pandas")["p_value_is_bound"][0]
-    weak = ogive.roc(rng.random(2000), labels, bounds=(0, 1), bins=16, privacy=PURE(1)).test()
+    labels = rng.integers(0, 2, 600)
+    weak = ogive.roc(rng.random(600), labels, bounds=(0, 1), bins=16, privacy=PURE(1)).test()
     assert not weak.p_value_is_bound
     assert "<=" not in str(weak)
+    least = dataclasses.replace(weak, p_value=0.0015, p_value_is_bound=True)
+    assert "p-value:" in str(least)
+    assert "<= 0.0015" in str(least)
+    assert "p <= 0.0015" in sentence(least)
+    assert least.to_frame("pandas")["p_value_is_bound"][0]
+    few = simulated(size=0, bins=0)
+    found = rank_test(
+        np.array([[0.0, 400.0], [400.0, 400.0]]), few, known=KNOWN_SIZES, total=None, positive_when="high",
+        alternative="two-sided",
+    )  # fmt: skip
+    assert found.bound
+    assert found.p_value == 2 / 100
     one = np.clip(rng.normal(size=2000), -4, 4)
     tau = ogive.ustatistic(
         (one, np.clip(one + rng.normal(size=2000), -4, 4)), "kendall", bounds=(-4, 4), privacy=PURE(1)

@@ -424,7 +424,7 @@ class Calibration(Estimate):
 def _written(results: Any, groups: tuple[CalibrationGroup, ...]) -> list[list[float]] | None:
     """The intervals of a document if they hold those that its measurements give."""
     rows = results.get("groups") if isinstance(results, dict) else None
-    ends = [row.get("interval") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    ends: list[Any] = [row.get("interval") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     fits = len(ends) == len(groups) and all(
         isinstance(pair, list) and len(pair) == 2 and all(map(is_number, pair))
         and 0 <= pair[0] <= group.interval[0] + _ALIKE and group.interval[1] - _ALIKE <= pair[1] <= 1

@@ -269,9 +269,9 @@ def computed_p_value(observed: float, sums: Sums, within: Within, measured: Meas
         return 1.0
     trials, chance, _ = _binomials(Predicted.of(sums, within))
     weights = np.sum(1 / np.maximum(sums.expected, floor), axis=0)
-    points, masses = binomial_atoms(trials, chance, reach=10.0, atoms=160)
-    points -= (trials * chance)[:, None]
     exact, scale = measured.observed is None, np.zeros((1, 1, 1))
+    points, masses = binomial_atoms(trials, chance, reach=10.0, atoms=640 if exact else 160)
+    points -= (trials * chance)[:, None]
     if measured.observed is not None:
         scale = measured.scales[-1:, None, None] * 2.0**-measured.bits
     normal = exact or isinstance(measured.observed, DiscreteGaussian)

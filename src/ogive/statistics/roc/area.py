@@ -15,7 +15,7 @@ from ogive.core.arrays import Float64
 from ogive.kernels.ranks import in_order_variance, tie_share
 from ogive.noise.laws import draw_public
 from ogive.statistics.curve.bands import NoiseMaxima, largest_errors, upper_quantile
-from ogive.statistics.significance import Alternative, p_value, smallest_p_value
+from ogive.statistics.significance import Alternative, laplace_sum_reach, laplace_sum_tail, p_value, smallest_p_value
 from ogive.strategies import Strategy
 
 # --- Simulated noise of two class curves
@@ -81,6 +81,7 @@ class SimulatedNoise:
         null: Error of the pairs in order, ties one half, less that of half of the products, if both classes had the
             distribution of all records.
         bins: Largest error of the records of both classes in one bin.
+        parts: Of `null`, what bounds its tail; None where that is not known.
     """
 
     maxima: NoiseMaxima
@@ -89,6 +90,23 @@ class SimulatedNoise:
     products: Float64
     null: Float64
     bins: Float64
+    parts: NullParts | None = None
+
+
+class NullParts(NamedTuple):
+    """Deviations of the parts of the error under the null hypothesis, and how many variables the noise has.
+
+    Fields:
+        linear, crossed: Of the linear part, and of that which multiplies noise of both classes.
+        sizes, tilts: Of the halves of the errors of the class sizes and of what they multiply, of one class: where the
+            sizes are made to add up, noise of a class multiplies noise of the same class.
+    """
+
+    nodes: int
+    linear: float
+    crossed: float
+    sizes: float = 0.0
+    tilts: float = 0.0
 
 
 def simulate_noise(
@@ -104,7 +122,13 @@ def simulate_noise(
     pull = pull_of_total(strategy) if known == KNOWN_SUM else None
     true_pairs = pairs_at_ends(curves[0], curves[1], positive_when)[:, None]
     true_product = curves[0, -1] * curves[1, -1]
-    alike = _alike(curves)
+    alike, squares = _alike(curves), np.zeros(4)
+
+    def excess(negatives: Float64, positives: Float64) -> Float64:
+        """Pairs in order, ties one half, less half of the product."""
+        pairs = pairs_at_ends(negatives, positives, positive_when).mean(axis=0)
+        return np.asarray(pairs - negatives[..., -1] * positives[..., -1] / 2)
+
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
         here = slice(start, start + rows)
@@ -112,16 +136,22 @@ def simulate_noise(
         for k in range(2):
             noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
             errors[k] = strategy.estimate(strategy.spread(noise), 0 if known == KNOWN_SIZES else None)
+        within = np.zeros(rows)
         if pull is not None:
+            halves = errors[:, :, -1] / 2
+            rest = errors - halves[:, :, None] * pull
+            tilts = np.stack([excess(rest[0], pull), excess(pull, rest[1])])
+            within = (halves * tilts).sum(axis=0)
+            squares[2:] += np.max(np.sum(halves**2, axis=1)), np.max(np.sum(tilts**2, axis=1))
             errors = share_excess(errors, pull, 0.0)
         maxima[:, here], last[here] = largest_errors(errors[0]), errors[0, :, -1]
         bins[here] = np.abs(np.diff(errors[0] + errors[1], prepend=0.0, axis=-1)).max(axis=-1)
         same = errors + alike[:, None, :]
-        null[here] = pairs_at_ends(same[0], same[1], positive_when).mean(axis=0) - same[0, :, -1] * same[1, :, -1] / 2
+        null[here], crossed = excess(same[0], same[1]), excess(errors[0], errors[1])
+        squares[:2] += np.sum((null[here] - crossed) ** 2), np.sum((crossed + within) ** 2)
         errors += curves[:, None, :]
         pairs[:, here] = pairs_at_ends(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
-    return SimulatedNoise(NoiseMaxima(*maxima), last, pairs, products, null, bins)
 
 
 def _alike(curves: Float64) -> Float64:
@@ -323,6 +353,14 @@ def _edge(accepts: Callable[[float], bool], outside: float, inside: float) -> fl
 # of both curves and is simulated around n_0 F and n_1 F, with F read off both released curves together. Where class
 # sizes are private the largest that the noise allows are taken, and of every bin no more ties than it is sure to have:
 # both make p-values larger (`significance.p_value`).
+#
+# A p-value that the simulation cannot show is bounded. The linear part of E has at most the moment generating function
+# of one Laplace variable of its variance. Given the noise of one class, the part that multiplies noise of both is
+# linear too, with a deviation of at most r times its own wherever each of the variables that it multiplies is at most
+# r deviations from 0. What multiplies noise of one class is at most the product of two such bounds.
+
+
+_MISSED = (1e-5, 1e-7, 1e-9, 1e-12)
 
 
 class RankTest(NamedTuple):
@@ -362,18 +400,47 @@ def rank_test(
     sampling = math.sqrt(in_order_variance(*largest, ties=ties))
     draws = None if noise is None else noise.null * max(largest[0] / sizes[0], largest[1] / sizes[1])
     result = p_value(pairs - product / 2, sampling, draws, alternative, bounded=bounded)
+    least = smallest_p_value(draws, bounded)
+    if noise is not None and noise.parts is not None and result < 2 * least:
+        distance = pairs - product / 2
+        known_sizes = sizes, noise, known, total
+        result = min(result, _bounded_tail(distance, known_sizes, noise.parts, alternative))
     spread = math.hypot(sampling, 0.0 if draws is None else float(np.sqrt(np.mean(draws**2))))
-    return RankTest(pairs / product, spread / product, result, result <= smallest_p_value(draws, bounded) * (1 + 1e-9))
+    return RankTest(pairs / product, spread / product, result, result <= least * (1 + 1e-9))
+
+
+def _bounded_tail(
+    distance: float,
+    of_sizes: tuple[Float64, SimulatedNoise, str, int | None],
+    parts: NullParts,
+    alternative: Alternative,
+) -> float:
+    """A bound of the p-value by moment generating functions, ties not counted; the least of some bounds."""
+    sizes, noise, *_ = of_sizes
+    sides = 2 if alternative == "two-sided" else 1
+    t = abs(distance) if sides == 2 else distance if alternative == "greater" else -distance
+    deviation, best = float(np.sqrt(np.mean(noise.last**2))), 1.0
+    for missed in _MISSED:
+        few, many = laplace_sum_reach(missed), laplace_sum_reach(missed / parts.nodes)
+        largest, _, bounded = _largest_sizes(*of_sizes, reach=few * deviation)
+        scale = max(largest[0] / sizes[0], largest[1] / sizes[1]) if bounded else 1.0
+        sampling = math.sqrt(in_order_variance(*largest))
+        rest = t - scale * 2 * few**2 * parts.sizes * parts.tilts
+        spread = scale * (parts.linear + many * parts.crossed)
+        best = min(
+            best, (bounded + 1 + 4 * bool(parts.sizes)) * missed + sides * laplace_sum_tail(rest, sampling, spread)
+        )
+    return best
 
 
 def _largest_sizes(
-    sizes: Float64, noise: SimulatedNoise | None, known: str, total: int | None
+    sizes: Float64, noise: SimulatedNoise | None, known: str, total: int | None, reach: float | None = None
 ) -> tuple[tuple[float, float], float, int]:
     """Class sizes of the largest product that the noise allows, all records, and how many sizes that bounds."""
     negatives, positives = (float(each) for each in sizes)
     if noise is None or known == KNOWN_SIZES:
         return (negatives, positives), negatives + positives, 0
-    reach = float(np.abs(noise.last).max())
+    reach = float(np.abs(noise.last).max()) if reach is None else reach
     if known == KNOWN_SUM:
         assert total is not None
         nearest = min(max(total / 2, negatives - reach), negatives + reach)

@@ -256,7 +256,7 @@ class RocEstimate(Estimate):
         The statistic is the area under the curve before smoothing, one half if both are alike. Without noise the
         p-value is that of `scipy.stats.mannwhitneyu(method="asymptotic", use_continuity=False)` on the binned scores.
         With noise it counts sampling and noise together. Where class sizes are private it is the largest p-value of
-        all sizes that the noise allows; it is at least 3 / 2000 then.
+        all sizes that the noise allows. One that simulated noise cannot show is an upper bound (`p_value_is_bound`).
 
         Args:
             alternative: "two-sided", "greater" (an area above one half) or "less".
