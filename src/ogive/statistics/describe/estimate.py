@@ -399,9 +399,9 @@ class DescribeEstimate(Estimate):
         """
         truth = self.exact(truth)
         errors: dict[str, float] = {}
-        for (group, column, part), place in self._places.items():
+        for group, column, part in self._places:
             exact = truth.found[truth._places[group, column, part]]
-            for name, error in self.found[place].errors(exact).items():
+            for name, error in self._part(group if self.groups else None, column, part).errors(exact).items():
                 key = f"{'missing' if part == KNOWN else name} of {column}"
                 errors[key] = max(errors.get(key, 0.0), error)
         return errors

@@ -12,6 +12,7 @@ Source:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,9 +77,27 @@ def joined(blocks: Sequence[Sequence[Measured]], total: int | None) -> list[list
 
 def given_total(measured: Measured) -> Measured:
     """Counts of cells that add up to the public number of records; other measurements as they are."""
-    if measured.form != "cells" or measured.total is None or measured.law is None:
+    if measured.form != "cells" or measured.total is None or measured.law is None or measured.beside:
         return measured
     return measured.given(measured.size, (measured.total, 0.0, 0.0, 0.0))
+
+
+def agreed(measured: Measured, shape: tuple[int, int] | None = None) -> Measured:
+    """Counts of a table that add up to the number of records, at least 0 where they are shown.
+
+    `shape`: Rows and columns, whose sums then are at least 0 first.
+    """
+    if measured.exact or measured.shown is not None:
+        return measured
+    result = given_total(measured)
+    whole = np.maximum(result.at(result.records), 0.0)
+    counts = result.counts
+    if shape is None:
+        shown = at_least_zero(counts, whole)
+    else:
+        counts = counts.reshape(shape)
+        shown = at_least_zero_both(counts, *(at_least_zero(counts.sum(axis=axis), whole) for axis in (1, 0)))
+    return dataclasses.replace(result, shown=tuple(map(float, shown.ravel())))
 
 
 # --- Counts that are at least 0, and add up
