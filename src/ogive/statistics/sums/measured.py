@@ -351,10 +351,11 @@ class Measured:
 
     @property
     def size(self) -> LinearForm:
-        """The number of records as it was measured, also where it is public."""
+        """The number of records as it was measured, also where it is public; 0 where it was not."""
         if self.form == "cells":
             return self.sum_of(*(1.0 for _ in self.values))
-        return dataclasses.replace(self, total=None).records
+        count = 0 if self.weights is None else self.weights.count
+        return self.sum_of(1 / count if count else 0.0, *(0.0,) * (len(self.values) - 1))
 
     @property
     def one(self) -> LinearForm:

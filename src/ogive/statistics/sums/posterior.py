@@ -76,10 +76,16 @@ def joined(blocks: Sequence[Sequence[Measured]], total: int | None) -> list[list
 
 
 def given_total(measured: Measured) -> Measured:
-    """Counts of cells that add up to the public number of records; other measurements as they are."""
-    if measured.form != "cells" or measured.total is None or measured.law is None or measured.beside:
+    """Measured numbers of records that add up to the public one; what says nothing of it stays as it is."""
+    size = measured.size
+    if measured.total is None or measured.law is None or not any(size.coefficients):
         return measured
-    return measured.given(measured.size, (measured.total, 0.0, 0.0, 0.0))
+    # sums that are independent of their number of records are not moved by it
+    return (
+        measured.given(size, (measured.total, 0.0, 0.0, 0.0))
+        if measured.form == "cells" or measured.beside
+        else measured
+    )
 
 
 def agreed(measured: Measured, shape: tuple[int, int] | None = None) -> Measured:
@@ -89,7 +95,7 @@ def agreed(measured: Measured, shape: tuple[int, int] | None = None) -> Measured
     """
     if measured.exact or measured.shown is not None:
         return measured
-    result = given_total(measured)
+    result = measured if measured.beside else given_total(measured)
     whole = np.maximum(result.at(result.records), 0.0)
     counts = result.counts
     if shape is None:
