@@ -1,6 +1,7 @@
 """Cross tables: counts, margins, shares, comparisons of two rows, what is refused, and what is read of a stored one."""
 
 import copy
+import dataclasses
 import json
 import math
 
@@ -208,8 +209,10 @@ def test_one_column_is_no_table_of_two():
 
 def test_margins_have_the_noise_of_their_cells():
     found = released(ogive.Crosstab("ward", "stage", **TABLE))
-    np.testing.assert_allclose(np.array(found.raw).sum(axis=1), found.row_totals)
-    (low, high), (low_count, high_count) = found.row_total_intervals()[0], found.count_intervals()[0][0]
+    np.testing.assert_allclose(np.array(found.raw).sum(axis=1), found.alone().row_totals)
+    np.testing.assert_allclose(np.array(found.counts).sum(axis=1), found.row_totals)
+    assert sum(found.row_totals) == pytest.approx(sum(found.column_totals)) == pytest.approx(120)
+    (low, high), (low_count, high_count) = found.alone().row_total_intervals()[0], found.alone().count_intervals()[0][0]
     assert 1.4 < (high - low) / (high_count - low_count) < 3
     assert low <= found.row_totals[0] <= high
     assert found.column_total_intervals(0.5)[0][1] < found.column_total_intervals()[0][1]
@@ -270,19 +273,24 @@ def test_the_truth_is_of_the_same_values():
 
 def test_the_noise_is_the_same_for_both_adjacencies_but_for_its_scale():
     one, other = (released(ogive.Crosstab("ward", "died", **TWO), adjacency=each) for each in Adjacency)
-    ratios = np.divide(one.noise_errors, other.noise_errors)
+    ratios = np.divide(one.alone().noise_errors, other.alone().noise_errors)
     assert {round(float(each), 1) for each in ratios.ravel()} in ({2.0}, {0.5})
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["alone", "agreed"])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("privacy", [ogive.PureDP(1), ogive.ZeroConcentratedDP("0.1")], ids=["pure", "zcdp"])
-def test_readings_hold_the_counts_that_they_need_alone_and_are_those_of_the_whole_table(privacy, adjacency):
+def test_readings_hold_the_counts_that_they_need_alone_and_are_those_of_the_whole_table(privacy, adjacency, known):
     """A table of 2,500 cells, of which each reading looked at all, was not printed after minutes."""
     draw = np.random.default_rng(2)
     table = {"a": draw.integers(0, 7, 500), "b": draw.integers(0, 4, 500)}
     asked = ogive.Crosstab("a", "b", rows=tuple(range(7)), columns=tuple(range(4)))
     found = ogive.release(asked, trust=ogive.Central(table), privacy=privacy, adjacency=adjacency)
-    whole = found.measured
+    if known:
+        whole = dataclasses.replace(found._table, shown=None)
+    else:
+        found = found.alone()
+        whole = found.measured
 
     def dense(numerator, denominator=None):
         forms = [[float(place in places) for place in range(28)] for places in (numerator, denominator or ())]
@@ -301,5 +309,8 @@ def test_readings_hold_the_counts_that_they_need_alone_and_are_those_of_the_whol
                 assert len(reading.measured.values) == held
                 assert reading.defined == slow.defined
                 if slow.defined:
-                    assert reading.deviation(0.3, sampling=False) == slow.deviation(0.3, sampling=False)
-                    assert reading.ratio == min(slow.ratio, whole.total or math.inf)
+                    one, other = (each.deviation(0.3, sampling=False) for each in (reading, slow))
+                    if not whole.beside:
+                        assert one == other
+                    assert one.standard_error == pytest.approx(other.standard_error, rel=1e-3)
+                    assert reading.ratio == pytest.approx(min(slow.ratio, whole.total or math.inf))

@@ -502,7 +502,7 @@ def test_a_plan_of_groups_that_nobody_named_has_the_price_and_the_noise_of_the_r
     if adjacency is ADD:  # groups are measured at three quarters of epsilon, as named ones would be
         named = dataclasses.replace(asked, groups=("A", "B", "C"))
         three = ogive.plan(named, privacy=PureDP("1.5"), records=3000, adjacency=adjacency)
-        assert three.chosen.errors == pytest.approx(plan.chosen.errors)
+        assert three.chosen.errors == pytest.approx(plan.chosen.errors, rel=5e-3)
     text = " ".join(str(plan).split())
     assert "not known beforehand: which groups of ward are found" in text
     assert f"fewer than about {found.threshold} records have will probably not" in text

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.lattice import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, chances, count_reading, query_of, share_reading
 from ogive.statistics.sums.plan import NOISE
+from ogive.statistics.sums.posterior import agreed
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]
@@ -140,8 +142,18 @@ class CrosstabEstimate(Estimate):
         return tuple(tuple(range(row * columns, (row + 1) * columns)) for row in range(rows))
 
     @cached_property
+    def _table(self) -> Measured:
+        return agreed(self.measured, self.shape)
+
+    def alone(self) -> Self:
+        """The same by what was measured of each combination alone, as files have it."""
+        result = dataclasses.replace(self, measured=self.measured.alone())
+        vars(result)["_table"] = result.measured
+        return result
+
+    @cached_property
     def _counts(self) -> tuple[tuple[Reading, ...], ...]:
-        return tuple(tuple(count_reading(self.measured, (place,)) for place in row) for row in self._places)
+        return tuple(tuple(count_reading(self._table, (place,)) for place in row) for row in self._places)
 
     @cached_property
     def _row_shares(self) -> tuple[tuple[Reading, ...], ...]:
@@ -156,15 +168,15 @@ class CrosstabEstimate(Estimate):
         )
 
     def _share(self, place: int, among: Sequence[int]) -> Reading:
-        return share_reading(self.measured, (place,), among, rows_of_one=self.rows_of_one)
+        return share_reading(self._table, (place,), among, rows_of_one=self.rows_of_one)
 
     @cached_property
     def _row_totals(self) -> tuple[Reading, ...]:
-        return tuple(count_reading(self.measured, row) for row in self._places)
+        return tuple(count_reading(self._table, row) for row in self._places)
 
     @cached_property
     def _column_totals(self) -> tuple[Reading, ...]:
-        return tuple(count_reading(self.measured, column) for column in zip(*self._places, strict=True))
+        return tuple(count_reading(self._table, column) for column in zip(*self._places, strict=True))
 
     @property
     def records(self) -> float:
@@ -179,11 +191,11 @@ class CrosstabEstimate(Estimate):
     @property
     def raw(self) -> Numbers:
         """The noisy counts as they were measured, row by row, unbiased, perhaps negative and not whole."""
-        return tuple(tuple(each.measured.at(each.numerator) for each in row) for row in self._counts)
+        return tuple(tuple(map(float, row)) for row in self.measured.alone().counts.reshape(self.shape))
 
     @property
     def counts(self) -> Numbers:
-        """Records of each combination, row by row, at least 0 and at most all."""
+        """Records of each combination, row by row, at least 0; they add up to the totals."""
         return _values(self._counts)
 
     @property
@@ -198,7 +210,7 @@ class CrosstabEstimate(Estimate):
 
     @property
     def row_totals(self) -> tuple[float, ...]:
-        """Records of each row: sums of noisy counts, at least 0."""
+        """Records of each row, at least 0; they add up to all records."""
         return tuple(each.value for each in self._row_totals)
 
     @property
@@ -275,7 +287,7 @@ class CrosstabEstimate(Estimate):
         """
         if not self.defined:
             return None
-        return independence(self.measured, np.array(self.raw), self.records)
+        return independence(self.measured, np.array(self.raw), self.alone().records)
 
     def risk_difference(self, confidence_level: float | None = None) -> Association:
         """Share of the last column in the first row, less that in the second.
@@ -336,7 +348,7 @@ class CrosstabEstimate(Estimate):
             )
         level = self._level(confidence_level)
         results = []
-        for row in self._row_shares:
+        for row in self.alone()._row_shares:  # the noise of rows that add up to a public number is not independent
             low, high = row[1].interval(level, sampling=True)
             results.append(Number(f"share of {self.column_names[1]}", row[1].value, low, high, row[1].error()))
         return level, results[0], results[1]
@@ -362,7 +374,10 @@ class CrosstabEstimate(Estimate):
         return {"share": float(far) / max(1.0, truth.records)}
 
     def results(self) -> dict[str, Any]:
-        """Counts, totals and shares with intervals; None where there is no bound or no number."""
+        """Counts, totals and shares with intervals; None where there is no bound or no number; of each alone."""
+        return self.alone()._results()
+
+    def _results(self) -> dict[str, Any]:
         return {
             "row_names": list(self.row_names),
             "column_names": list(self.column_names),

@@ -30,12 +30,13 @@ from ogive.statistics.plain_json import Fields, is_number, is_text, loss_of
 from ogive.statistics.prediction import Errors, Prediction, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate
-from ogive.statistics.sums.measured import Measured, two_places
+from ogive.statistics.sums.measured import LinearForm, Measured, two_places
 from ogive.statistics.sums.plan import OF_SPREAD, SPREAD_SHARE
 from ogive.statistics.sums.posterior import at_least_zero, at_least_zero_both, joined
 from ogive.strategies import Strategy
 from ogive.strategies.base import LOUD
 from ogive.strategies.composed import SummedStrategies
+from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.smoothing import smooth_sum
 
 # --- All records together: sums over the groups
@@ -113,6 +114,7 @@ def _quantiles(
 # values measure fewer; where missing values are counted, that count says how many. A block has one law in all groups,
 # so its sums over the groups say all that it says of all records.
 
+_FINE = 1 << 10  # of weights that an estimator takes as whole numbers
 Key = tuple[int | None, str, str]
 """The place of a group (None: all records), a variable, and one of its parts."""
 
@@ -126,6 +128,12 @@ def _agreed(result: DescribeEstimate) -> tuple[dict[Key, Estimate], dict[int | N
         (place, each.column, part): result._raw(place, each.column, part) for place in places for each, part in keys
     }
     joint: dict[Key, Measured] = {key: each.measured for key, each in estimates.items()}
+    for each in result.variables:
+        if isinstance(each, Number) and result.bounded(each.column):
+            held: list[Any] = [result._raw(place, each.column, "quantiles") for place in places[1:] or [None]]
+            sums = [estimates[place, each.column, "mean"] for place in places]
+            with_curves = _with_curves(sums, [one.curve for one in held])
+            joint |= {(place, each.column, "mean"): one for place, one in zip(places, with_curves, strict=True)}
     shared = [(each.column, part) for each, part in keys if each.missing != "drop" or part == KNOWN]
     dropping = [(each.column, part) for each, part in keys if each.count_missing and (each.column, part) not in shared]
     for some in filter(None, (places[:1], places[1:])):
@@ -152,6 +160,44 @@ def _agreed(result: DescribeEstimate) -> tuple[dict[Key, Estimate], dict[int | N
                 joint[place, *key] = dataclasses.replace(table, shown=tuple(map(float, counts)))
     agreed = {key: dataclasses.replace(each, measured=joint[key]) for key, each in estimates.items()}
     return agreed, dict(zip(places, map(float, sizes[shared[0]]), strict=True)) if shared else {}
+
+
+def _with_curves(means: Sequence[MeanEstimate], curves: Sequence[Curve]) -> list[Measured]:
+    """The sums behind means of all records and of the groups, given what the curves of these say of them.
+
+    That is the number of records, the sum of the values and that of their squares. With P the covariance of counts of
+    bins, P w is what the estimator makes of bins that were measured as v w and hats as 0, where v is the variance of a
+    bin. A record may lie anywhere in its bin, which counts as an error that has one size in all groups.
+    """
+    first, strategy, lattice = means[0].measured, curves[0].strategy, means[0].lattice
+    if not isinstance(strategy, LeastSquaresHats) or first.weights is None or not first.weights.square:
+        return [each.measured for each in means]
+    steps = lattice.steps
+    ends = (np.array(curves[0].grid.thresholds, dtype=np.float64) - float(lattice.low)) / float(lattice.step)
+    places = ends - np.diff(ends, prepend=ends[0]) / 2 - steps / 2
+    wanted = np.stack([np.ones_like(places), places, steps * steps / 4 - places * places])
+    values = np.array([wanted @ np.diff(each.raw, prepend=0.0) for each in curves])
+    answer = np.zeros((3, sum(level.nodes for level in strategy.levels)), dtype=np.int64)
+    answer[:, : strategy.size] = np.rint(wanted * _FINE)
+    moved = np.diff(strategy.estimate(answer, None), prepend=0.0, axis=1)
+    covariance = float(strategy.laws[0].variance) / _FINE * wanted @ moved.T
+    records = max(1.0, values[:, 0].max(), values[:, 0].sum() / math.sqrt(len(curves)))
+    within = records * float(np.diff(ends).max(initial=0.0)) / 2
+    covariance = (covariance + covariance.T) / 2 + np.diag(np.square([0.0, within, within * steps]))
+    zeros = (0.0,) * (len(first.values) - 2)
+    sums = [(*zeros, 1 / first.weights.slope, 0.0), (*zeros, 0.0, 0.25 / first.weights.square)]
+    forms = np.array([each.coefficients for each in (first.size, *(first.sum_of(*each) for each in sums))])
+    if curves[0].total is not None:  # the number of records is nothing to be estimated
+        covariance = (covariance - np.outer(covariance[0], covariance[0]) / covariance[0, 0])[1:, 1:]
+        forms, values = forms[1:], values[:, 1:]
+    results = []
+    for place, mean in enumerate(means):
+        own, times = (values[place - 1], 1) if place else (values.sum(axis=0), len(curves))
+        measured, apart = mean.measured, np.linalg.inv(np.linalg.cholesky(covariance * times))
+        for row, value in zip(apart @ forms, apart @ own, strict=True):
+            measured = measured.given(LinearForm(tuple(map(float, row))), (value, 1.0, 0.0, 0.0))
+        results.append(measured)
+    return results
 
 
 def _sizes(tables: Sequence[Measured]) -> Float64:
@@ -399,9 +445,9 @@ class DescribeEstimate(Estimate):
         """
         truth = self.exact(truth)
         errors: dict[str, float] = {}
-        for (group, column, part), place in self._places.items():
+        for group, column, part in self._places:
             exact = truth.found[truth._places[group, column, part]]
-            for name, error in self.found[place].errors(exact).items():
+            for name, error in self._part(group if self.groups else None, column, part).errors(exact).items():
                 key = f"{'missing' if part == KNOWN else name} of {column}"
                 errors[key] = max(errors.get(key, 0.0), error)
         return errors

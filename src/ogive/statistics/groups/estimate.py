@@ -17,8 +17,11 @@ from ogive.queries.aggregates import check_groups
 from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate, Shown
 from ogive.statistics.confidence import Kind, check_level, check_probability, difference, ratio
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
+from ogive.statistics.sums.posterior import joined
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
@@ -39,7 +42,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     Fields:
         by: Column that says which group a record belongs to.
         groups: Its values, in the order asked.
-        estimates: One for each group, each with the provenance of the release and the condition of its group.
+        estimates: One for each group, each with the provenance of the release and the condition of its group. Where
+            the number of all records is public, those that tell how many records a group has add up to it.
         public_groups: Whether each record's group is public; the group sizes are then exact.
         threshold: Where groups were found, the noisy number of records from which on they are; None where they were
             named, or are exact.
@@ -69,6 +73,14 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     provenance: Provenance | None = None
     threshold: int | None = None
     contrasts: tuple[Contrast, ...] = ()
+
+    def __post_init__(self) -> None:
+        each: Any = self.estimates
+        total = None if self.provenance is None or self.threshold is not None else self.provenance.total
+        if isinstance(each[0], MeanEstimate | ProportionEstimate | HistogramEstimate):
+            blocks = joined([[one.measured.alone()] for one in each], total)
+            agreed = (dataclasses.replace(one, measured=block) for one, (block,) in zip(each, blocks, strict=True))
+            object.__setattr__(self, "estimates", tuple(agreed))
 
     def __getitem__(self, group: LabelValue) -> MemberT:
         return self.estimates[place_of(group, self.by, self.groups)]
@@ -181,7 +193,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         check_probability(probability)
         usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)
         level = usual if confidence_level is None else float(check_level(confidence_level))
-        one, two = (self[each].view().number(level, probability) for each in (group, other))
+        # the noise of groups that add up to a public number is not independent
+        one, two = (_alone(self[each]).view().number(level, probability) for each in (group, other))
         compared = difference if kind == "difference" else ratio
         value, error, low, high = compared(one, two, level)
         numbers = value, error, low, high, level, one.probability
@@ -253,6 +266,11 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         if truth.groups != self.groups:
             raise ParameterError("the truth must be of the same groups, in the same order")
         return truth.estimates
+
+
+def _alone(estimate: Any) -> Any:
+    """An estimate by what was measured of its own group."""
+    return estimate.alone() if isinstance(estimate, NumberEstimate) else estimate
 
 
 def of_group(provenance: Provenance, by: str, group: LabelValue, estimate: Estimate) -> Provenance:

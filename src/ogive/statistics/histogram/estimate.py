@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ogive.columns import MAX_LISTED, Domain, LabelValue, Listed, OpenCategories
 from ogive.errors import DataError, ParameterError, quoted
@@ -21,6 +22,7 @@ from ogive.statistics.plain_json import Codec, Fields, Read, finite, stored
 from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.lattice import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
+from ogive.statistics.sums.posterior import agreed
 
 Interval = tuple[float, float]
 
@@ -122,14 +124,23 @@ class HistogramEstimate(Estimate):
         return max(0.0, self.measured.total - math.fsum(self.raw))
 
     @cached_property
+    def _table(self) -> Measured:
+        return self.measured if self.threshold is not None else agreed(self.measured)
+
+    def alone(self) -> Self:
+        """The same by what was measured of each category alone, as files have it."""
+        result = dataclasses.replace(self, measured=self.measured.alone())
+        vars(result)["_table"] = result.measured
+        return result
+
+    @cached_property
     def _counts(self) -> tuple[Reading, ...]:
-        return tuple(count_reading(self.measured, (place,)) for place in range(len(self.categories)))
+        return tuple(count_reading(self._table, (place,)) for place in range(len(self.categories)))
 
     @cached_property
     def _shares(self) -> tuple[Reading, ...]:
         return tuple(
-            share_reading(self.measured, (place,), rows_of_one=self.rows_of_one)
-            for place in range(len(self.categories))
+            share_reading(self._table, (place,), rows_of_one=self.rows_of_one) for place in range(len(self.categories))
         )
 
     @property
@@ -145,16 +156,16 @@ class HistogramEstimate(Estimate):
     @property
     def raw(self) -> tuple[float, ...]:
         """The noisy counts as they were measured, unbiased, perhaps negative and not whole."""
-        return tuple(each.measured.at(each.numerator) for each in self._counts)
+        return tuple(map(float, self.measured.alone().counts))
 
     @property
     def counts(self) -> tuple[float, ...]:
-        """Records of each category, at least 0 and at most all."""
+        """Records of each category, at least 0; those of declared ones add up to all."""
         return tuple(each.value for each in self._counts)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Share of each category, from 0 to 1; NaN where undefined. Noise may keep their sum from being 1."""
+        """Share of each category, from 0 to 1; NaN where undefined. Those of declared ones add up to 1."""
         return tuple(each.value for each in self._shares)
 
     @property
@@ -246,7 +257,10 @@ class HistogramEstimate(Estimate):
         return max(self.noise_errors) / self.records if self.defined else math.inf
 
     def results(self) -> dict[str, Any]:
-        """Counts and shares with their errors and intervals; None where shares are undefined."""
+        """Counts and shares of each category alone, with errors and intervals; None where shares are undefined."""
+        return self.alone()._results()
+
+    def _results(self) -> dict[str, Any]:
         undefined = [None] * len(self.categories)
         return {
             "categories": list(self.categories),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.provenance import Provenance
@@ -139,8 +140,16 @@ class NumberEstimate(Estimate):
         """Distance from the exact number, under the name of the number."""
         return {self.what: abs(self.value - truth.value)}
 
+    def alone(self) -> Self:
+        """The same by what was measured of it alone, as files have it, where more is known by other measurements."""
+        alone = self.measured.alone()
+        return self if alone is self.measured else dataclasses.replace(self, measured=alone)
+
     def results(self) -> dict[str, Any]:
-        """The number, its errors and its interval; None where it is undefined."""
+        """The number, its errors and its interval, by what was measured of it alone; None where it is undefined."""
+        return self.alone()._results()
+
+    def _results(self) -> dict[str, Any]:
         if not self.defined:
             return dict.fromkeys(("value", "standard_error", "noise_error", "sampling_error", "interval"))
         return {
@@ -405,9 +414,8 @@ class MeanEstimate(_LatticeEstimate):
         moved = self._products().minus(measured.records, products).minus(off, self.lattice.steps - 2 * place)
         return measured.noise(moved) / records
 
-    def results(self) -> dict[str, Any]:
-        """The number, its errors and its interval, and the standard deviation of the values."""
-        return {**super().results(), "standard_deviation": self.standard_deviation}
+    def _results(self) -> dict[str, Any]:
+        return {**super()._results(), "standard_deviation": self.standard_deviation}
 
     @property
     def has_spread(self) -> bool:

@@ -285,8 +285,25 @@ class Measured:
 
     @property
     def counts(self) -> Float64:
-        """Records of each of the cells, as they are estimated."""
-        return np.array(self._estimated) / 2.0**self.bits
+        """Records of each place of a table, as they are estimated."""
+        values = np.array(self._estimated, dtype=np.float64)
+        if self.form == "moments":
+            assert self.total is not None, "of two places"
+            return np.append(self.total - values, values)
+        if self.form == "cells":
+            return values / 2.0**self.bits
+        keep, other = chances(self)
+        result: Float64 = (values[: places_of(self)] - reports_of(self) * other) / keep
+        return result
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no noise, neither added nor drawn by owners."""
+        return self.law is None and self.epsilon is None
+
+    def alone(self) -> Measured:
+        """The same without anything that is known besides."""
+        return dataclasses.replace(self, beside=(), shown=None) if self.beside or self.shown else self
 
     def given(self, form: LinearForm, known: Sequence[float]) -> Measured:
         """The same, where a form of the integers is known besides, as `Known` with independent errors."""
@@ -334,10 +351,11 @@ class Measured:
 
     @property
     def size(self) -> LinearForm:
-        """The number of records as it was measured, also where it is public."""
+        """The number of records as it was measured, also where it is public; 0 where it was not."""
         if self.form == "cells":
             return self.sum_of(*(1.0 for _ in self.values))
-        return dataclasses.replace(self, total=None).records
+        count = 0 if self.weights is None else self.weights.count
+        return self.sum_of(1 / count if count else 0.0, *(0.0,) * (len(self.values) - 1))
 
     @property
     def one(self) -> LinearForm:
@@ -658,15 +676,25 @@ def records_of(measured: Measured, places: Sequence[int]) -> LinearForm:
 
 
 def _alone(measured: Measured, places: Sequence[int]) -> Measured:
-    """Only the counts of some places, which cost readings of them time for each place of a table."""
-    return dataclasses.replace(measured, values=tuple(measured.values[place] for place in places))
+    """Only the counts of some places, which cost readings of them time for each place of a table.
+
+    Where more is known of the sum of all counts, what that leaves for these is known besides.
+    """
+    result = dataclasses.replace(measured, values=tuple(measured.values[place] for place in places), beside=())
+    if not measured.beside:
+        return result
+    fine, number = 2.0**-measured.bits, len(measured.values) - len(places)
+    (whole,) = measured.beside
+    _, *errors = np.add(whole.known, np.multiply(number, _known(measured.law, [fine], measured.draws)))
+    left = whole.known[0] - fine * (sum(measured.values) - sum(result.values))
+    return result.given(result.size, (left, *errors))
 
 
 def count_reading(measured: Measured, places: Sequence[int]) -> Reading:
     """How many of these records are at some places: noise alone."""
     total = measured.total
     shown = None if measured.shown is None else math.fsum(measured.shown[place] for place in places)
-    if measured.form == "cells" and not measured.beside:
+    if measured.form == "cells" and len(measured.beside) < 2:
         measured, places = _alone(measured, places), range(len(places))
 
     def reporting(count: float) -> float:
@@ -688,8 +716,8 @@ def share_reading(
 ) -> Reading:
     """Which share of the records at some places, or of all records, are at some of these: noise and sampling."""
     shown = shown_share(measured, places, among)
-    if measured.beside:
-        pass  # the noise of all counts is in each
+    if len(measured.beside) > 1:
+        pass  # of two places
     elif among is not None and measured.form == "cells":
         places = [among.index(place) for place in places]
         measured, among = _alone(measured, among), range(len(among))

@@ -12,6 +12,7 @@ Source:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -75,10 +76,34 @@ def joined(blocks: Sequence[Sequence[Measured]], total: int | None) -> list[list
 
 
 def given_total(measured: Measured) -> Measured:
-    """Counts of cells that add up to the public number of records; other measurements as they are."""
-    if measured.form != "cells" or measured.total is None or measured.law is None:
+    """Measured numbers of records that add up to the public one; what says nothing of it stays as it is."""
+    size = measured.size
+    if measured.total is None or measured.law is None or not any(size.coefficients):
         return measured
-    return measured.given(measured.size, (measured.total, 0.0, 0.0, 0.0))
+    # sums that are independent of their number of records are not moved by it
+    return (
+        measured.given(size, (measured.total, 0.0, 0.0, 0.0))
+        if measured.form == "cells" or measured.beside
+        else measured
+    )
+
+
+def agreed(measured: Measured, shape: tuple[int, int] | None = None) -> Measured:
+    """Counts of a table that add up to the number of records, at least 0 where they are shown.
+
+    `shape`: Rows and columns, whose sums then are at least 0 first.
+    """
+    if measured.exact or measured.shown is not None:
+        return measured
+    result = measured if measured.beside else given_total(measured)
+    whole = np.maximum(result.at(result.records), 0.0)
+    counts = result.counts
+    if shape is None:
+        shown = at_least_zero(counts, whole)
+    else:
+        counts = counts.reshape(shape)
+        shown = at_least_zero_both(counts, *(at_least_zero(counts.sum(axis=axis), whole) for axis in (1, 0)))
+    return dataclasses.replace(result, shown=tuple(map(float, shown.ravel())))
 
 
 # --- Counts that are at least 0, and add up
