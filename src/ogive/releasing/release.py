@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.columns import Binning, Schema
+from ogive.columns import Schema
 from ogive.core.checks import written_fields
 from ogive.errors import (
     BudgetError,
@@ -216,7 +216,7 @@ class _Paying:
         self._beside = beside
         self.opening = opening
         self.warned = False
-        self._chosen: frozenset[Binning] = frozenset()
+        self._chosen: frozenset[str] = frozenset()
 
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
@@ -227,7 +227,7 @@ class _Paying:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
         silent = self.warned or (bool(self._chosen) and concerns(query, self._chosen))
         warning = None if silent else warning_before(query, self._count(), self._beside)
-        self._chosen |= selected_grids(query)
+        self._chosen |= selected_columns(query)
         if warning is not None:
             self.warned = True
             self.opening.context(query)  # what is wrong with the records is said first, and alone
@@ -607,17 +607,17 @@ def warning_before(query: Query, records: int | None, beside: str = base.OF_RECO
     return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
 
 
-def selected_grids(query: Query) -> frozenset[Binning]:
-    """The grids on which a query selects quantiles. What is asked of them afterwards is how sure these are.
+def selected_columns(query: Query) -> frozenset[str]:
+    """The columns of which a query selects quantiles. What is asked of them afterwards is how sure these are.
 
     Noise of that makes intervals wider, and hides no quantile.
     """
-    return frozenset(each.binning for each in _inner(query) if getattr(each, "selects", False))
+    return frozenset(each.binning.column for each in _inner(query) if getattr(each, "selects", False))
 
 
-def concerns(query: Query, grids: Set[Binning]) -> bool:
-    """Whether a query is one of such grids."""
-    return any(getattr(each, "binning", None) in grids for each in _inner(query))
+def concerns(query: Query, columns: Set[str]) -> bool:
+    """Whether a query is one of such columns."""
+    return any(getattr(getattr(each, "binning", None), "column", None) in columns for each in _inner(query))
 
 
 def _inner(query: Any) -> Iterator[Any]:
