@@ -134,18 +134,10 @@ def release(
     if getattr(inner, "left_out", None):
         tell_left_out(inner.left_out, trust.schema)
     account = ledger if trust.private else None
-
-    def paid_by(asked: base.Statistic[Any]) -> Payment:
-        described = {} if account is None else base.describe(asked)
-        return Payment(account, described, inner.name, privacy, unit, trust, batch=named)
-
-    payment = paid_by(statistic)
-    earlier = None if account is None or payment.known else base.before(statistic)
-    if earlier is not None:
-        with suppress(ReleaseMismatchError):  # asked of other records, it is no answer to this question
-            asked_before = paid_by(earlier)
-            if asked_before.known:
-                statistic, payment = earlier, asked_before
+    described = {} if account is None else base.describe(statistic)
+    payment = Payment(account, described, inner.name, privacy, unit, trust, batch=named)
+    if account is not None and hasattr(inner, "before") and not payment.known:
+        statistic, payment = _as_before(statistic, payment)
     stored = payment.stored()
     if stored is not None:
         return cast(base.EstimateT, _named(kinds.read_recorded(stored), named, payment.mark))
@@ -205,6 +197,19 @@ def unmet(statistic: base.Statistic[Any], trust: TrustModel, terms: base.Terms) 
     inner: Any = base.innermost(statistic)
     schema = trust.schema() if hasattr(inner, "unmet") else None
     return None if schema is None else inner.unmet(terms, schema)
+
+
+def _as_before(
+    statistic: base.Statistic[base.EstimateT], payment: Payment
+) -> tuple[base.Statistic[base.EstimateT], Payment]:
+    """What the same call asked in an earlier version, where that was paid for; else what it asks now."""
+    earlier = base.before(statistic)
+    if earlier is not None:
+        with suppress(ReleaseMismatchError):  # asked of other records, it is no answer to this question
+            asked = payment.of(base.describe(earlier))
+            if asked.known:
+                return earlier, asked
+    return statistic, payment
 
 
 class _Paying:
@@ -332,6 +337,10 @@ class Payment:
         self._announced: Loss | None = None
         self._release_id = secrets.token_hex(16)
         self.question: dict[str, Any] = {} if account is None else self._question_to(account)
+
+    def of(self, statistic: dict[str, Any]) -> Payment:
+        """The same for another statistic."""
+        return Payment(self._account, statistic, self._name, self._privacy, self._unit, self._trust, batch=self._batch)
 
     def _question_to(self, account: Account) -> dict[str, Any]:
         """The whole question, as the ledger of an account stores it."""

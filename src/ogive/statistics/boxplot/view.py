@@ -287,9 +287,9 @@ class BoxplotsView(View):
         who = f"of {estimate.column}" + ("" if estimate.by is None else f" in each of {len(estimate.boxes):,} groups")
         if estimate.curves:
             what = (
-                f"The whole distribution function {who}{self._selected}. Boxes, whiskers and dots are computed from "
-                "that at no further cost. The dots are synthetic outliers: they follow from the private curve, and "
-                "none of them is a record."
+                f"The whole distribution function {who}{self._selected}. Boxes, whiskers and dots are computed from it "
+                "at no further cost. The dots are synthetic outliers: they follow from the private curve, and none of "
+                "them is a record."
             )
         else:
             what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
