@@ -15,7 +15,7 @@ from ogive.accounting import gaussian_rho, pure_epsilon
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.checks import added, among, one_of, truth, whole
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import (
     Answer,
@@ -331,6 +331,9 @@ def _beside(ecdf: Ecdf, terms: Terms) -> Procedure[tuple[Curve, list[int] | None
         answer = yield design_joint(ecdf.binning(), QUARTERS, privacy=shared.privacy, unit=shared.unit)
         return sorted(map(int, answer.values))
 
+    reason = terms.refusal(next(quartiles(dataclasses.replace(terms, privacy=PureDP(1)))))
+    if reason is not None:
+        raise UnsupportedError(reason)
     procedures: list[Weighted[Any]] = [Weighted(1 - CURVE_SHARE, quartiles), Weighted(CURVE_SHARE, ecdf.questions)]
     tried = dataclasses.replace(terms, simulations=0)
     check_served(ask_together(procedures, tried), tried)
