@@ -86,6 +86,7 @@ def asked(quantiles: int, records: int, epsilon: str, adjacency: Adjacency) -> t
         bounds=(0, 1),
         bins=65_536 if records >= FINE else 1_024,
         expected_records=records,
+        few="selected",
     )
     unit = PrivacyUnit(adjacency)
     return statistic, Terms(ogive.PureDP(epsilon), unit, lambda query: None, simulations=0, count=lambda: records)

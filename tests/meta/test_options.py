@@ -180,7 +180,7 @@ def test_options_of_methods_grids_and_smoothings_are_literals_of_what_is_accepte
     for name, field, words in (
         ("ecdf", "method", {"auto", *METHODS}),
         ("ecdf", "smooth", smooth),
-        ("quantiles", "method", {"auto", "bisection", "exponential", "joint", *METHODS}),
+        ("quantiles", "method", {"auto", "bisection", "exponential", "joint", "counted", *METHODS}),
         ("boxplot", "curve", {"auto", *METHODS}),
         ("roc", "method", unbiased),
         ("roc", "smooth", smooth),

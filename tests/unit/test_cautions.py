@@ -316,7 +316,7 @@ def test_selected_quantiles_of_some_of_the_records_are_not_warned_of_for_their_i
         "g": rng.choice(["a", "b"], 1000),
         "h": rng.choice(["c", "d"], 1000),
     }
-    asked = ogive.Quantiles("x", (0.5,), bounds=(0, 1000))
+    asked = ogive.Quantiles("x", (0.5,), bounds=(0, 1000), few="selected")
     terms = {"trust": ogive.Central(people), "privacy": LITTLE, "public": list(public)}
     with warnings.catch_warnings():
         warnings.simplefilter("error", ogive.NoiseWarning)

@@ -202,6 +202,11 @@ def seeing_all():
     yield "boxplot five_numbers", Boxplot("age", **BOX, **five, public_groups=False), PURE
     yield "quantiles exponential", Quantiles("age", (0.25, 0.5), **READ, method="exponential"), PURE
     yield "quantiles joint", Quantiles("age", (0.25, 0.5), **READ, method="joint"), PURE
+    finer = {**READ, "bins": 50, "method": "counted"}
+    yield "quantiles counted", Quantiles("age", (0.25, 0.5), **finer), PURE
+    yield "quantiles counted Gaussian", Quantiles("age", (0.5,), **finer), CONCENTRATED
+    joint = {**BOX, "method": "joint", "curve": "tree_ls"}
+    yield "boxplot joint", Boxplot("age", **joint, public_groups=False), PURE
     groups = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
     yield "boxplot five_numbers groups", Boxplot("age", **BOX, **five, **groups), CONCENTRATED
     yield from answered()

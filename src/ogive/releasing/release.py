@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.columns import Binning, Schema
+from ogive.columns import Schema
 from ogive.core.checks import written_fields
 from ogive.errors import (
     BudgetError,
@@ -134,18 +134,10 @@ def release(
     if getattr(inner, "left_out", None):
         tell_left_out(inner.left_out, trust.schema)
     account = ledger if trust.private else None
-
-    def paid_by(asked: base.Statistic[Any]) -> Payment:
-        described = {} if account is None else base.describe(asked)
-        return Payment(account, described, inner.name, privacy, unit, trust, batch=named)
-
-    payment = paid_by(statistic)
-    earlier = None if account is None or payment.known else base.before(statistic)
-    if earlier is not None:
-        with suppress(ReleaseMismatchError):  # asked of other records, it is no answer to this question
-            asked_before = paid_by(earlier)
-            if asked_before.known:
-                statistic, payment = earlier, asked_before
+    described = {} if account is None else base.describe(statistic)
+    payment = Payment(account, described, inner.name, privacy, unit, trust, batch=named)
+    if account is not None and hasattr(inner, "before") and not payment.known:
+        statistic, payment = _as_before(statistic, payment)
     stored = payment.stored()
     if stored is not None:
         return cast(base.EstimateT, _named(kinds.read_recorded(stored), named, payment.mark))
@@ -207,6 +199,19 @@ def unmet(statistic: base.Statistic[Any], trust: TrustModel, terms: base.Terms) 
     return None if schema is None else inner.unmet(terms, schema)
 
 
+def _as_before(
+    statistic: base.Statistic[base.EstimateT], payment: Payment
+) -> tuple[base.Statistic[base.EstimateT], Payment]:
+    """What the same call asked in an earlier version, where that was paid for; else what it asks now."""
+    earlier = base.before(statistic)
+    if earlier is not None:
+        with suppress(ReleaseMismatchError):  # asked of other records, it is no answer to this question
+            asked = payment.of(base.describe(earlier))
+            if asked.known:
+                return earlier, asked
+    return statistic, payment
+
+
 class _Paying:
     """Who holds the records of a release: what it answers was paid for before."""
 
@@ -216,7 +221,7 @@ class _Paying:
         self._beside = beside
         self.opening = opening
         self.warned = False
-        self._chosen: frozenset[Binning] = frozenset()
+        self._chosen: frozenset[str] = frozenset()
 
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
@@ -227,7 +232,7 @@ class _Paying:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
         silent = self.warned or (bool(self._chosen) and concerns(query, self._chosen))
         warning = None if silent else warning_before(query, self._count(), self._beside)
-        self._chosen |= selected_grids(query)
+        self._chosen |= selected_columns(query)
         if warning is not None:
             self.warned = True
             self.opening.context(query)  # what is wrong with the records is said first, and alone
@@ -332,6 +337,10 @@ class Payment:
         self._announced: Loss | None = None
         self._release_id = secrets.token_hex(16)
         self.question: dict[str, Any] = {} if account is None else self._question_to(account)
+
+    def of(self, statistic: dict[str, Any]) -> Payment:
+        """The same for another statistic."""
+        return Payment(self._account, statistic, self._name, self._privacy, self._unit, self._trust, batch=self._batch)
 
     def _question_to(self, account: Account) -> dict[str, Any]:
         """The whole question, as the ledger of an account stores it."""
@@ -607,17 +616,17 @@ def warning_before(query: Query, records: int | None, beside: str = base.OF_RECO
     return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
 
 
-def selected_grids(query: Query) -> frozenset[Binning]:
-    """The grids on which a query selects quantiles. What is asked of them afterwards is how sure these are.
+def selected_columns(query: Query) -> frozenset[str]:
+    """The columns of which a query selects quantiles. What is asked of them afterwards is how sure these are.
 
     Noise of that makes intervals wider, and hides no quantile.
     """
-    return frozenset(each.binning for each in _inner(query) if getattr(each, "selects", False))
+    return frozenset(each.binning.column for each in _inner(query) if getattr(each, "selects", False))
 
 
-def concerns(query: Query, grids: Set[Binning]) -> bool:
-    """Whether a query is one of such grids."""
-    return any(getattr(each, "binning", None) in grids for each in _inner(query))
+def concerns(query: Query, columns: Set[str]) -> bool:
+    """Whether a query is one of such columns."""
+    return any(getattr(getattr(each, "binning", None), "column", None) in columns for each in _inner(query))
 
 
 def _inner(query: Any) -> Iterator[Any]:

@@ -169,7 +169,7 @@ def test_a_curve_that_noise_left_nothing_of_says_nothing():
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", GRANTS, ids=lambda grant: type(grant).__name__)
 @pytest.mark.parametrize("groups", [{}, BY, {**BY, "public_groups": True}], ids=["one", "by", "public"])
-@pytest.mark.parametrize("method", ["resample", "five_numbers"])
+@pytest.mark.parametrize("method", ["resample", "five_numbers", "joint"])
 def test_every_box_is_near_the_true_one_and_stays_within_its_price(method, groups, privacy, adjacency):
     statistic = ogive.Boxplot("x", (-6, 6), method=method, expected_records=N, **groups)
     truth = released(ogive.Boxplot("x", (-6, 6), **groups), trust=ogive.Clear, adjacency=adjacency)
@@ -295,7 +295,7 @@ def test_five_numbers_take_the_better_of_two_ways_to_add_up():
 
 def test_dates_give_boxes_of_days():
     days = {"d": np.datetime64("2024-01-01") + RNG.integers(0, 366, 5_000)}
-    for method in ("resample", "five_numbers"):
+    for method in ("resample", "five_numbers", "joint"):
         boxes = released(ogive.Boxplot("d", ("2024-01-01", "2024-12-31"), grid="integers", method=method), table=days)
         assert "2024-0" in str(boxes)
         assert abs(boxes.boxes[0].median - (19723 + 182)) < 12
@@ -351,7 +351,7 @@ def test_one_question_has_one_description():
     ("arguments", "message"),
     [
         ({"bounds": (5, 5)}, "the lower bound must be below the upper bound"),
-        ({"method": "smith"}, "method must be resample or five_numbers, got 'smith'"),
+        ({"method": "smith"}, "method must be one of resample, five_numbers, joint, got 'smith'"),
         ({"curve": "smith"}, "method must be one of auto, "),
         ({"public_groups": True}, "public_groups needs by, the column that says which group"),
         ({"by": "g"}, "say which groups column 'g' has"),
@@ -505,12 +505,12 @@ def test_boxes_of_curves_that_approximate_say_so():
     assert words not in str(released(ogive.Boxplot("x", (-6, 6), method="five_numbers")))
 
 
-def quartiles_off(quartiles, adjacency, trials=30):
+def quartiles_off(adjacency, trials=30, **asked):
     """Mean distance of the quartiles' ranks from the wanted ones; a bin has all ranks of its records."""
     values, wanted, off = np.sort(np.random.default_rng(8).normal(0, 1, 1_000)), np.array([250, 500, 750]), []
     for seed in range(trials):
         found = ogive.release(
-            ogive.Boxplot("x", (-6, 6), method="five_numbers", quartiles=quartiles),
+            ogive.Boxplot("x", (-6, 6), **asked),
             trust=ogive.Central({"x": values}), privacy=PureDP(1), adjacency=adjacency,
             source=KeyedSource.from_seed(seed),
         )  # fmt: skip
@@ -524,7 +524,27 @@ def quartiles_off(quartiles, adjacency, trials=30):
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_quartiles_that_are_found_together_are_nearer_than_single_ones(adjacency):
     """At the same price; in long simulations 0.39 and 0.25 times as far off."""
-    assert quartiles_off("together", adjacency) < 0.6 * quartiles_off("single", adjacency)
+    together, single = (
+        quartiles_off(adjacency, method="five_numbers", quartiles=quartiles) for quartiles in ("together", "single")
+    )
+    assert together < 0.6 * single
+
+
+@pytest.mark.parametrize("adjacency", ogive.Adjacency)
+def test_quartiles_that_are_selected_beside_a_curve_are_nearer_than_those_of_a_whole_curve(adjacency):
+    """At the same price, for wider intervals; their file is not that of boxes of a whole curve."""
+    joint, whole = (quartiles_off(adjacency, method=method) for method in ("joint", "resample"))
+    assert joint < 0.75 * whole
+    boxes = released(ogive.Boxplot("x", (-6, 6), method="joint", **BY), adjacency=adjacency)
+    assert all(
+        low <= at <= high for box in boxes for (low, high), at in zip(box.intervals, box.numbers[1:4], strict=True)
+    )
+    assert "quartiles that were selected" in str(boxes.view().details)
+    data = boxes.to_dict()
+    with pytest.raises(DataError, match="contradicts its curve"):
+        type(boxes).from_dict(data | {"method": "resample"})
+    with pytest.raises(UnsupportedError):
+        released(ogive.Boxplot("x", (-6, 6), method="joint"), trust=ogive.Simulation(ogive.SecAgg, parties=3).over)
 
 
 def test_only_five_numbers_whose_quartiles_are_found_together_are_a_new_question():

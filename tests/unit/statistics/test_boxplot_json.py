@@ -120,7 +120,7 @@ def changed(data, path, value):
     [
         (("groups", ["schema"], "ogive.boxplot/2"), "expected a JSON object of schema ogive.boxplot/1"),
         (("groups", ["boxes"], LEFT_OUT), "lack the field 'boxes'"),
-        (("groups", ["method"], "smith"), "must be resample or five_numbers"),
+        (("groups", ["method"], "smith"), "must be one of resample, five_numbers, joint"),
         (("groups", ["by"], 3), "'by' of boxplots must be a short text or null"),
         (("groups", ["by"], None), "must be a list of 1 to 1000 boxes"),
         (("groups", ["boxes"], []), "must be a list of 1 to 1000 boxes"),

@@ -173,7 +173,9 @@ def test_by_hand_is_beside_the_named_ones():
     strategy = design_projection(64, privacy=ApproxDP(1, "1e-6"), adjacency=REPLACE)
     assert "projection by hand" in Ecdf("x", (0, 1), bins=64, method=strategy).alternatives()
     assert (*METHODS, "bisection") == tuple(Quantiles("x", bounds=(0, 1), few="curve").alternatives())
-    assert (*METHODS, "bisection", "joint") == tuple(Quantiles("x", bounds=(0, 1)).alternatives())
+    assert (*METHODS, "bisection", "joint") == tuple(Quantiles("x", bounds=(0, 1), few="selected").alternatives())
+    few = Quantiles("x", (0.5,), bounds=(0, 1)).alternatives()
+    assert tuple(few) == (*METHODS, "bisection", "exponential", "joint", "counted")
 
 
 def test_what_is_no_method_is_refused_in_one_line():

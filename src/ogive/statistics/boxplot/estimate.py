@@ -117,15 +117,17 @@ def inverse(grid: Grid, probabilities: Float64, shares: Float64) -> Float64:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def box_of(curve: Curve, group: LabelValue | None) -> Box:
-    """The box of a curve; post-processing."""
+def box_of(
+    curve: Curve, group: LabelValue | None, quartiles: tuple[float, ...] | None = None, *, flat: bool = False
+) -> Box:
+    """The box of a curve, with its own quartiles or given ones; post-processing."""
     grid, shares = curve.grid, curve.probabilities
     n = min(max(1, round(curve.records)), _MOST_RECORDS)
 
     def value(number: int) -> float:
         return float(inverse(grid, shares, np.array((number - 0.5) / n)))
 
-    q1, median, q3 = (float(number) for number in inverse(grid, shares, np.array(QUARTERS)))
+    q1, median, q3 = quartiles or map(float, inverse(grid, shares, np.array(QUARTERS)))
     reach = WHISKER * (q3 - q1)
     numbers = range(1, n + 1)
     below = bisect.bisect_left(numbers, q1 - reach, key=value)
@@ -146,7 +148,7 @@ def box_of(curve: Curve, group: LabelValue | None) -> Box:
         above=n - within,
         outliers=tuple(value(number) for number in shown),
         records=curve.records,
-        flat=bool(first == last),
+        flat=flat if quartiles else bool(first == last),
     )
 
 
@@ -176,7 +178,7 @@ class Boxplots(Estimate):
         column: What was measured.
         by: Column of the groups; None where all records are in one box.
         grid: The public thresholds.
-        method: "resample" or "five_numbers".
+        method: "resample", "five_numbers" or "joint".
         boxes: In the order of the groups.
         curves: The curve behind each box where the method released one, else empty.
         adjacency: Which data sets are adjacent.
@@ -321,12 +323,12 @@ class Boxplots(Estimate):
         if by is not None and not is_text(by):
             raise DataError("the field 'by' of boxplots must be a short text or null")
         if method not in METHODS:
-            raise DataError(f"the method of boxplots must be {' or '.join(METHODS)}")
+            raise DataError(f"the method of boxplots must be one of {', '.join(METHODS)}")
         if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST_BOXES or (by is None and len(listed) != 1):
             raise DataError(
                 f"the field 'boxes' must be a list of 1 to {_MOST_BOXES} boxes, or of one where there is no 'by'"
             )
-        if not isinstance(held, list) or len(held) != (len(listed) if method == "resample" else 0):
+        if not isinstance(held, list) or len(held) != (0 if method == "five_numbers" else len(listed)):
             raise DataError("the field 'curves' must hold a curve for each box, or none where five numbers were found")
         known_groups = data["public_groups"]
         if not isinstance(known_groups, bool) or (known_groups and (by is None or adjacency is not Adjacency.REPLACE)):
@@ -342,8 +344,8 @@ class Boxplots(Estimate):
         check_price(provenance, [(curve.strategy, curve.adjacency) for curve in curves])
         if known_groups and provenance is not None:
             curves = tuple(curve.with_provenance(provenance) for curve in curves)
-        for box, curve in zip(boxes, curves, strict=method == "resample"):
-            _check_curve(box, curve, grid, column)
+        for box, curve in zip(boxes, curves, strict=method != "five_numbers"):
+            _check_curve(box, curve, grid, column, selected=method == "joint")
         return Boxplots(
             column=column,
             by=by,
@@ -359,7 +361,7 @@ class Boxplots(Estimate):
 
 # --- Plain data, which need not be trusted
 
-METHODS = ("resample", "five_numbers")
+METHODS = ("resample", "five_numbers", "joint")
 
 _NEEDED = ("column", "by", "grid", "method", "adjacency", "public_groups", "boxes", "curves", "provenance")
 _BOX = ("group", "values", "numbers", "below", "above", "outliers", "records", "flat")
@@ -389,11 +391,11 @@ def _written(grid: Grid, box: Box) -> dict[str, Any]:
     return dict(zip(NUMBERS, written, strict=True)) if box.defined else dict.fromkeys(NUMBERS)
 
 
-def _check_curve(box: Box, curve: Curve, grid: Grid, column: str) -> None:
-    """A box read off a curve must be that curve's."""
+def _check_curve(box: Box, curve: Curve, grid: Grid, column: str, *, selected: bool) -> None:
+    """A box read off a curve must be that curve's, but for quartiles that were selected."""
     if (curve.grid, curve.column) != (grid, column):
         raise DataError("a curve of these boxplots is of another column or grid")
-    expected = box_of(curve, box.group)
+    expected = box_of(curve, box.group, (box.q1, box.median, box.q3) if selected else None)
     near = 1e-9 * (grid.high - grid.low)
     if not np.allclose(box.numbers, expected.numbers, rtol=0, atol=near):
         raise DataError("a box contradicts its curve: its five numbers must be those read off the curve")

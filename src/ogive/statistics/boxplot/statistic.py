@@ -15,7 +15,7 @@ from ogive.accounting import gaussian_rho, pure_epsilon
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.columns.grids import Bound, Grid, GridName
 from ogive.core.checks import added, among, one_of, truth, whole
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import (
     Answer,
@@ -38,6 +38,7 @@ from ogive.statistics.boxplot.estimate import (
     Interval,
     Intervals,
     box_of,
+    inverse,
 )
 from ogive.statistics.curve import readings
 from ogive.statistics.curve.estimate import Curve
@@ -47,10 +48,10 @@ from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf
 from ogive.statistics.kinds import Command, Picture
 from ogive.statistics.methods.base import interval_band
 from ogive.statistics.methods.choose import Method
-from ogive.statistics.methods.together import ask_groups
+from ogive.statistics.methods.together import Procedure, Weighted, ask_groups, ask_together, check_served
 from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
 
-BoxMethod = Literal["resample", "five_numbers"]
+BoxMethod = Literal["resample", "five_numbers", "joint"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
 Quartiles = Literal["together", "single"]
 """How "five_numbers" finds the quartiles: by one selection, or each by its own."""
@@ -58,6 +59,8 @@ Quartiles = Literal["together", "single"]
 CurveChoice = Method
 DEFAULT_CURVE: CurveChoice = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
 EQUAL_SHARES = (Fraction(1, 5),) * 5
+CURVE_SHARE = Fraction(1, 4)
+"""Of the guarantee, for the curve beside quartiles that are selected together."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,10 @@ class Boxplot:
         bins: Number of thresholds.
         grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
             instead of bounds and bins.
-        method: "resample" releases a whole curve and reads box, whiskers and outliers off it;
-            "five_numbers" finds the two ends and the three quartiles one by one, and shows no outliers.
+        method: "resample" releases a whole curve and reads box, whiskers and outliers off it; "five_numbers" finds the
+            two ends and the three quartiles one by one, and shows no outliers; "joint" selects the quartiles together,
+            which errs least in ranks, and reads whiskers, outliers and intervals, which are wider, off a curve for a
+            quarter of the budget.
         curve: How the curve is released; a method of `Ecdf`. "projection" draws smooth tails; where the bounds are
             several times wider than the records it also widens the box.
         public_groups: Whether everybody may know each record's group; only the value is then hidden, with less noise,
@@ -192,9 +197,10 @@ class Boxplot:
         return dataclasses.replace(self, public_groups=self.by in unit.public)
 
     def alternatives(self) -> dict[str, Boxplot]:
-        """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and five numbers."""
+        """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and selections."""
         curves = {name: dataclasses.replace(self, method="resample", curve=name) for name in ("tree_ls", "projection")}
-        result = curves | {"five_numbers": dataclasses.replace(self, method="five_numbers")}
+        selected: tuple[BoxMethod, ...] = ("five_numbers", "joint")
+        result = curves | {name: dataclasses.replace(self, method=name) for name in selected}
         return (
             result if self in result.values() else result | {"resample": dataclasses.replace(self, method="resample")}
         )
@@ -209,15 +215,22 @@ class Boxplot:
         curves: list[Curve] = []
         boxes: list[Box]
         labels: tuple[LabelValue | None, ...] = (None,) if grouping is None else grouping.groups
-        if self.method == "resample":
+        if self.method != "five_numbers":
+            ecdf = self._ecdf(None if grouping is None else terms.records, private=terms.private)
+
+            def ask(shared: Terms) -> Procedure[tuple[Curve, list[int] | None]]:
+                if self.method == "joint":
+                    return _beside(ecdf, shared)
+                return _alone(ecdf, shared)
+
             if grouping is None:
-                curves = [(yield from self._ecdf(private=terms.private).questions(terms))]
+                read = [(yield from ask(terms))]
             else:
-                ecdf = self._ecdf(terms.records, private=terms.private)
-                curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=public)
-            curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
+                read = yield from ask_groups(grouping, ask, terms, public_groups=public)
+            curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve, _ in read]
             boxes = [
-                _with_intervals(box_of(curve, label), curve, terms) for curve, label in zip(curves, labels, strict=True)
+                _with_intervals(_box(curve, label, places), curve, terms)
+                for curve, label, (_, places) in zip(curves, labels, read, strict=True)
             ]
         elif grouping is None:
             boxes = [(yield from self._five(terms))]
@@ -294,6 +307,40 @@ def selection_grants(privacy: Privacy, shares: Sequence[Fraction]) -> tuple[tupl
         if min(grant.epsilon for grant in plain) >= min(grant.epsilon for grant in squares):
             return plain, False
     return squares, True
+
+
+def _alone(ecdf: Ecdf, terms: Terms) -> Procedure[tuple[Curve, list[int] | None]]:
+    """A curve of which everything is read."""
+    return (yield from ecdf.questions(terms)), None
+
+
+def _beside(ecdf: Ecdf, terms: Terms) -> Procedure[tuple[Curve, list[int] | None]]:
+    """A curve, and the bins of the quartiles, which are selected together before, within `terms.privacy`."""
+
+    def quartiles(shared: Terms) -> Procedure[list[int]]:
+        answer = yield design_joint(ecdf.binning(), QUARTERS, privacy=shared.privacy, unit=shared.unit)
+        return sorted(map(int, answer.values))
+
+    reason = terms.refusal(next(quartiles(dataclasses.replace(terms, privacy=PureDP(1)))))
+    if reason is not None:
+        raise UnsupportedError(reason)
+    procedures: list[Weighted[Any]] = [Weighted(1 - CURVE_SHARE, quartiles), Weighted(CURVE_SHARE, ecdf.questions)]
+    tried = dataclasses.replace(terms, simulations=0)
+    check_served(ask_together(procedures, tried), tried)
+    places, curve = yield from ask_together(procedures, terms)
+    return curve, places
+
+
+def _box(curve: Curve, group: LabelValue | None, places: list[int] | None) -> Box:
+    """The box of a curve, with its own quartiles or those of some bins, within which the curve says where."""
+    if places is None:
+        return box_of(curve, group)
+    grid = curve.grid
+    low, high = lower_ends(grid)[places], grid.thresholds[places]
+    if grid.unit != "number":
+        low, high = np.minimum(np.floor(low) + (low < high), np.floor(high)), np.floor(high)
+    within = np.clip(inverse(grid, curve.probabilities, np.array(QUARTERS)), low, high)
+    return box_of(curve, group, tuple(within.tolist()), flat=places[0] == places[2])
 
 
 def _five_numbers(
@@ -411,7 +458,7 @@ def _check(given: Mapping[str, Any], trust: str) -> None:
         ("curve", "auto", False),
     ):
         if given.get(name, usual) != usual and of_five is not five:
-            owner = "five_numbers" if of_five else "resample"
+            owner = "five_numbers" if of_five else "resample or joint"
             raise ParameterError(f"--{name} belongs to --method {owner}; leave it out, or use that method")
 
 
@@ -425,8 +472,8 @@ COMMAND = Command(
     help=HELP
     | {
         "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
-        "quartiles; no outliers.",
-        "curve": "How resample releases the curve; a method of ogive ecdf.",
+        "quartiles; no outliers. joint: quartiles that are selected together, and a curve for the rest.",
+        "curve": "How resample and joint release the curve; a method of ogive ecdf.",
         "groups": "All values of that column, public; also those that no record has.",
         "public_groups": (
             "Each record's group is public knowledge: only the value is hidden, with less noise. The default if "

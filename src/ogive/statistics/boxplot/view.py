@@ -287,9 +287,9 @@ class BoxplotsView(View):
         who = f"of {estimate.column}" + ("" if estimate.by is None else f" in each of {len(estimate.boxes):,} groups")
         if estimate.curves:
             what = (
-                f"The whole distribution function {who}. Boxes, whiskers and dots are computed from it at no further "
-                "cost. The dots are synthetic outliers: they follow from the private curve, and none of them is a "
-                "record."
+                f"The whole distribution function {who}{self._selected}. Boxes, whiskers and dots are computed from it "
+                "at no further cost. The dots are synthetic outliers: they follow from the private curve, and none of "
+                "them is a record."
             )
         else:
             what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
@@ -301,11 +301,18 @@ class BoxplotsView(View):
         )
 
     @property
+    def _selected(self) -> str:
+        return ", with quartiles that were selected beside it" if self.estimate.method == "joint" else ""
+
+    @property
     def details(self) -> Sequence[tuple[str, str]]:
         estimate, grid = self.estimate, self.estimate.grid
         return (
             *(() if estimate.by is None else (("Groups", "public" if estimate.public_groups else "private"),)),
-            ("Boxes", "read off one private curve" if estimate.curves else "five numbers, found one by one"),
+            (
+                "Boxes",
+                f"read off one private curve{self._selected}" if estimate.curves else "five numbers, found one by one",
+            ),
             ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {span(grid)}"),
         )
 

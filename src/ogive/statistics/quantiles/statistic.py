@@ -295,8 +295,9 @@ class Quantiles:
         if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint" or self.may_select:
             with suppress(ParameterError):
                 named["joint"] = dataclasses.replace(self, method="joint")
-        with suppress(ParameterError):
-            named["counted"] = dataclasses.replace(self, method="counted")
+        if self.method == "counted" or self.few != "curve":
+            with suppress(ParameterError):
+                named["counted"] = dataclasses.replace(self, method="counted")
         return named if self.method in _BY_THEMSELVES else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
@@ -374,6 +375,8 @@ class QuantilesPrediction(CurvePrediction):
         "width": Metric("width", "width of the widest interval as a share of the records within it, predicted"),
     }
 
+    shown = ("ks", "ks_95", "band", "rank", "mean_rank", "width")
+
     def __init__(self, statistic: Quantiles, terms: Terms, setting: Setting) -> None:
         super().__init__(statistic.resolved(terms), terms, setting)
 
@@ -427,13 +430,13 @@ class QuantilesPrediction(CurvePrediction):
         first, records = self.queries[0], self.setting.records
         if isinstance(first, JointQuantilesQuery):
             rank = min(1.0, joint_ranks_off(first, records).largest / max(1, records))
-            return Errors({"rank": rank}, basis=(_EVENLY.format("joint"),))
+            return Errors({"rank": rank}, basis=(_EVENLY.format(self._method),))
         errors = [
             _expected_rank(query, records)
             for query in self.queries[: len(cast(Quantiles, self.statistic).probabilities)]
             if isinstance(query, NoisyMaxQuery)
         ]
-        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY.format("exponential"),))
+        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY.format(self._method),))
 
 
 def _expected_rank(query: NoisyMaxQuery, records: int) -> float:
