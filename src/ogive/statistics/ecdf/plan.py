@@ -54,9 +54,11 @@ _WIDE = 8.0  # standard deviation of integer noise that is as good as continuous
 _STEPS = 1 << 14  # scale of the first level's noise in the simulation; ratios of scales are rounded to one over it
 
 CURVE_METRICS = {
-    "rmse": Metric("rmse", "root mean squared error over the thresholds, as a share of the records", squared=True),
-    "ks": Metric("ks", "largest error at any threshold, on average, as a share of the records"),
-    "ks_95": Metric("ks 95 %", "bound on the largest error that holds in 95 of 100 releases"),
+    "rmse": Metric(
+        "rmse", "root mean squared error over the thresholds, as a share of the records", squared=True, of_curve=True
+    ),
+    "ks": Metric("ks", "largest error at any threshold, on average, as a share of the records", of_curve=True),
+    "ks_95": Metric("ks 95 %", "bound on the largest error that holds in 95 of 100 releases", of_curve=True),
     "band": Metric("band", "half width of the 95 % band for the population, which includes sampling error"),
     "energy": Metric(
         "energy",
