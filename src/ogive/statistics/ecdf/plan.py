@@ -249,8 +249,8 @@ def published_errors(strategy: Strategy, records: int, *, known: bool, kind: str
     ends = []
     for power in (low, low + 1):
         most = max(1.0, _deviation(wide, known) / 2.0**power)
-        people = int(min(most, 2 ** round(math.log2(records))))
-        copies = round(most / people)
+        copies = max(1, round(most / 2 ** round(math.log2(records))))
+        people = round(most / copies)
         errors = simulated_errors(wide, people, total_known=known, shapes=shapes, kind=kind, copies=copies)
         ends.append(np.log(np.maximum([getattr(errors, name) for name in _ERRORS], NO_ERROR)))
     share = min(place - low, 1.0)
