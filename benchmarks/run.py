@@ -31,6 +31,7 @@ QUICK = (
     "many_rows",
     "engines",
     "interval_coverage",
+    "intervals",
     "local",
     "local_parts",
     "comparison_keys",

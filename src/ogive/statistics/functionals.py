@@ -38,7 +38,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from ogive.accounting import total_loss
+from ogive.accounting import at_least, total_loss
 from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.laws import draw_public
@@ -46,7 +46,7 @@ from ogive.privacy import Adjacency
 from ogive.queries import class_curves_price
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level, normal_quantile, simulations_needed
-from ogive.statistics.plain_json import Codec, Fields, Read, check_least, check_price, codecs_of, finite
+from ogive.statistics.plain_json import Codec, Fields, Read, check_price, codecs_of, finite, understated
 from ogive.strategies import Strategy
 
 SIMULATIONS = 4000
@@ -441,7 +441,9 @@ class ScoreEstimate(Estimate):
             raise ParameterError("exact counts add up to the number of records")
         if strategy is not None and source is not None and source.price is not None:
             loss = class_curves_price(strategy, source.unit, public_labels=False, classes=classes)
-            check_least(source, total_loss([loss] * len(scores)))
+            least = total_loss([loss] * len(scores))
+            if not at_least(source.price, least):
+                raise understated(source, least)
 
     @cached_property
     def second(self) -> Self | None:

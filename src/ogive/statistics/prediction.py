@@ -49,12 +49,14 @@ class Metric:
         squared: Whether simulated errors are summed up as a root mean square, as those of single estimates are;
             otherwise as a mean.
         of_range: Whether it is a share of the distance between the bounds. A page shows it as a distance of values.
+        of_curve: Whether it is of a published curve on public shapes, or without a span over these, of the raw curve.
     """
 
     title: str
     words: str
     squared: bool = False
     of_range: bool = False
+    of_curve: bool = False
 
 
 UNITS = "in units of the column"

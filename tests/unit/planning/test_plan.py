@@ -17,7 +17,9 @@ from ogive.releasing.planning.predict import Planner, plan_taken
 from ogive.releasing.release import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
+from ogive.statistics.ecdf import plan as ecdf_plan
 from ogive.statistics.ecdf.plan import raw_errors, total_known
+from ogive.statistics.methods.base import Shapes, typical
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
@@ -85,10 +87,44 @@ def off(predicted, seen):
 
 
 @pytest.mark.parametrize(("method", "privacy", "adjacency"), CASES)
-def test_predictions_are_within_ten_percent_of_releases(method, privacy, adjacency):
-    row = planned(STATISTIC, method, privacy, adjacency)
+def test_raw_errors_are_within_ten_percent_of_releases(method, privacy, adjacency):
+    terms = Terms(privacy, PrivacyUnit(adjacency), lambda query: None)
+    query = next(Ecdf("x", (0, 100), bins=64, method=method).questions(terms))
     seen = observed(released(method, privacy, adjacency, runs=size(RUNS, part=200)))
-    assert not off(row.errors, seen)
+    assert not off(raw_errors(query, adjacency, RECORDS), seen)
+
+
+def imagined(name, bins):
+    """Values of a public shape, one in the middle of its bin for each record."""
+    counts = np.diff(np.rint(Shapes((name,), 1).curves(bins)[0] * RECORDS), prepend=0).astype(int)
+    return {"x": np.repeat((np.arange(bins) + 0.5) * 100 / bins, counts)}
+
+
+@pytest.mark.parametrize("epsilon", [pytest.param("0.01", marks=pytest.mark.everything), "0.1", "2"])
+def test_errors_of_published_curves_are_those_of_releases_of_the_public_shapes(epsilon, monkeypatch):
+    monkeypatch.setattr(ecdf_plan, "_SHAPES", Shapes(ecdf_plan._SHAPES.names, runs=8))
+    statistic, runs, source = Ecdf("x", (0, 100), bins=256), size(20, part=6), KeyedSource.from_seed(3)
+    row = plan_taken(
+        statistic, privacy=PureDP(epsilon), records=RECORDS, unit=PrivacyUnit(Adjacency.REPLACE), trust=Central
+    ).chosen
+    seen, raw = [], []
+    for name in ecdf_plan._TYPICAL:
+        table = imagined(name, 256)
+        truth = release(statistic, trust=Clear(table))
+        curves = [release(statistic, trust=Central(table), privacy=PureDP(epsilon), source=source) for _ in range(runs)]
+        seen.append(np.mean([np.abs(curve.probabilities - truth.probabilities).max() for curve in curves]))
+        raw.append(np.mean([np.abs(curve.raw - truth.raw).max() for curve in curves]) / RECORDS)
+    assert row.ks == pytest.approx(typical(seen), rel=0.2)
+    assert row.spans["ks"][0] < row.ks < row.ks_95
+    assert row.ks < row.spans["ks"][1] <= 1
+    assert typical(raw) > 1.25 * row.ks  # control: those of the raw curve
+
+
+def test_no_error_of_a_curve_is_above_one():
+    plan = ogive.plan(STATISTIC, privacy=PureDP("0.01"), records=30)
+    assert {row.method for row in plan.rows} >= {"hat_ls", "projection", "selected"}
+    assert all(0 < row.errors[name] <= 1 for row in plan.rows for name in ("rmse", "ks"))
+    assert all(row.errors.get("ks_95", 1) <= 1 for row in plan.rows)
 
 
 @pytest.mark.usefixtures("fewer_shapes")
@@ -99,8 +135,6 @@ def test_forgetting_that_n_is_known_or_taking_the_wrong_adjacency_is_seen():
     forgetful = np.sqrt(query.strategy.variance(total_known=False).mean()) / RECORDS
     assert off({**seen, "rmse": forgetful}, seen) == {"rmse"}
     assert off(raw_errors(query, Adjacency.ADD_OR_REMOVE, RECORDS), seen) >= {"rmse", "ks"}
-    wrong = ogive.plan(STATISTIC, privacy=PureDP(1), records=RECORDS, adjacency=Adjacency.ADD_OR_REMOVE)
-    assert off(wrong.chosen.errors, seen) == {"rmse", "ks", "ks_95"}
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -133,7 +167,7 @@ def test_errors_on_a_shape_are_those_of_releases_of_that_shape(method):
     assert row.errors["rank"] == pytest.approx(np.mean(errors), rel=WITHIN)
 
 
-def test_smoothed_errors_are_those_of_released_curves_and_below_raw_ones():
+def test_errors_on_given_records_are_those_of_released_curves():
     statistic = dataclasses.replace(STATISTIC, method="hat_ls")
     row = planned(statistic, "hat_ls", PureDP("0.1"), like=TABLE)
     truth = release(statistic, trust=Clear(TABLE))
@@ -142,7 +176,7 @@ def test_smoothed_errors_are_those_of_released_curves_and_below_raw_ones():
     assert row.errors["ks_smoothed"] == pytest.approx(np.mean([each["ks"] for each in errors]), rel=WITHIN)
     expected = np.sqrt(np.mean([each["rmse"] ** 2 for each in errors]))
     assert row.errors["rmse_smoothed"] == pytest.approx(expected, rel=WITHIN)
-    assert row.errors["ks_smoothed"] < row.ks
+    assert row.spans["ks"][0] < row.errors["ks_smoothed"] < row.spans["ks"][1]
 
 
 @pytest.mark.parametrize("records", [700, 5_000, 12_345])
@@ -177,8 +211,9 @@ def test_the_marked_row_is_what_a_release_takes_and_prices_are_exact(privacy, ad
     energies = {row.method: row.errors["energy"] for row in plan.rows}
     assert energies[plan.chosen.method] <= 1.5 * min(energies.values())
     if plan.chosen.method not in CURVE_METHODS:
-        assert plan.chosen.rmse == min(row.rmse for row in plan.rows if row.method not in CURVE_METHODS)
-        assert plan.chosen.rmse == pytest.approx(curve.rmse() * curve.records / RECORDS)
+        assert plan.chosen.rmse <= 1.1 * min(row.rmse for row in plan.rows if row.method not in CURVE_METHODS)
+        size_of_noise = float(plan.chosen.noise.split("+/- ")[1].split()[0])
+        assert size_of_noise == pytest.approx(curve.rmse() * curve.records, rel=0.01)
 
 
 def test_the_band_is_that_of_a_release():
@@ -262,7 +297,7 @@ def test_persons_with_several_rows_cost_more():
         )
 
     three = plan(3)
-    assert three.chosen.rmse == pytest.approx(3 * plan(1).chosen.rmse, rel=0.01)
+    assert three.chosen.rmse == pytest.approx(3 * plan(1).chosen.rmse, rel=0.2)
     assert three.chosen.price == PureDP(1)
     assert three.guessed
     assert "your own guess" in str(three)
@@ -302,7 +337,7 @@ def test_the_table_is_aligned_and_says_what_its_columns_are():
     assert len(heads) == 4  # two tables of each guarantee, since prices and errors take more than a line
     marked = next(line for line in lines if line.startswith("*") and "hat_ls" in line)
     assert marked.index("epsilon") == heads[0].index("price")
-    assert "before smoothing" in text
+    assert "of the published curve" in text
 
 
 def test_every_statistic_names_its_alternatives():
@@ -367,7 +402,7 @@ def test_ten_billion_records_are_planned_like_ten_million(trust):
     small, large = (plan_taken(STATISTIC, records=records, **asked).chosen for records in (10**7, 10**10))
     assert small.method == large.method
     scale = 10**1.5 if trust == "local" else 10**3
-    assert large.ks * scale == pytest.approx(small.ks, rel=0.05)
+    assert large.ks * scale == pytest.approx(small.ks, rel=0.15)  # smoothing takes out less of less noise
 
 
 @pytest.mark.usefixtures("fewer_shapes")

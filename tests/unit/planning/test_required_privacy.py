@@ -79,8 +79,8 @@ def test_half_the_error_needs_about_twice_the_epsilon_and_twice_the_records_half
         return float(ogive.required_privacy(quicker(), records=records, error={"ks": error}).epsilon)
 
     whole = epsilon(0.01, RECORDS)
-    assert epsilon(0.005, RECORDS) == pytest.approx(2 * whole, rel=0.03)
-    assert epsilon(0.01, 2 * RECORDS) == pytest.approx(whole / 2, rel=0.03)
+    assert epsilon(0.005, RECORDS) == pytest.approx(2 * whole, rel=0.1)
+    assert epsilon(0.01, 2 * RECORDS) == pytest.approx(whole / 2, rel=0.1)
 
 
 def test_quantiles_and_auc_can_be_asked_for():

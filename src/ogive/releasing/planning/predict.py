@@ -74,8 +74,8 @@ def plan(
 ) -> Plan:
     """Predict price and error of every method before anything is spent.
 
-    Errors of distribution functions before smoothing are the same for all data. Errors after smoothing, and errors of
-    ROC curves and calibration tests, depend on the data. They are simulated on `like`, or on a model that the plan
+    Errors of distribution functions are simulated on public shapes, and a plan has the smallest and the largest beside
+    the typical one. Errors of ROC curves and calibration tests are simulated on `like`, or on a model that the plan
     states.
 
     Args:
@@ -174,7 +174,7 @@ class Planner:
         runs: How many whole releases to simulate; None for as many as the statistic wants.
         whole: What would be released, with the words of which records.
         simulated: How many were simulated for a row; 0 where none was needed.
-        written: What the statistic asks as it was written, by guarantee.
+        written: The statistic as it was written, by guarantee; None where it does not fit.
     """
 
     statistic: base.Statistic[Any]
@@ -184,7 +184,7 @@ class Planner:
     whole: base.Statistic[Any]
     simulated: int = 0
     rested_on: list[str] = field(default_factory=list)
-    written: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
+    written: dict[Privacy, Prediction | None] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -287,7 +287,7 @@ class Planner:
 
     def taken(self, privacy: Privacy) -> PlanRow:
         """The row of the method that would be chosen, without the errors of any other."""
-        self.written[privacy] = self.prediction(self.statistic, privacy).queries
+        self.written[privacy] = self.prediction(self.statistic, privacy)
         for name, method in self.statistic.alternatives().items():
             with suppress(*DOES_NOT_FIT):
                 prediction = self.prediction(method, privacy)
@@ -296,8 +296,10 @@ class Planner:
         raise AssertionError("one of the alternatives is the statistic as it was written")
 
     def _rows_of(self, name: str, prediction: Prediction, privacy: Privacy) -> list[PlanRow]:
-        errors = self.errors(prediction)
         written = self._is_written(prediction, privacy)
+        if written:  # "auto" may smooth otherwise than the method that it takes does by itself
+            prediction = self.written[privacy] or prediction
+        errors = self.errors(prediction)
         noise = prediction.noise(errors)
         queries = self._asked(prediction.questions)
         price = prediction.price
@@ -322,15 +324,12 @@ class Planner:
 
     def _is_written(self, prediction: Prediction, privacy: Privacy) -> bool:
         """Whether the statistic as it was written is released like that."""
-        return prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
-
-    def _written(self, privacy: Privacy) -> tuple[Query, ...]:
-        """What the statistic as it was written asks; nothing where it does not fit."""
         if privacy not in self.written:
-            self.written[privacy] = ()
+            self.written[privacy] = None
             with suppress(*DOES_NOT_FIT):
-                self.written[privacy] = self.prediction(self.statistic, privacy).queries
-        return self.written[privacy]
+                self.written[privacy] = self.prediction(self.statistic, privacy)
+        own = self.written[privacy]
+        return own is not None and prediction.queries == own.queries and prediction.is_method_of(self.statistic)
 
     def errors(self, prediction: Prediction, *, wanted: str | None = None) -> Errors:
         """All errors that can be predicted, by name: those that hold for all data or for public shapes, then others.

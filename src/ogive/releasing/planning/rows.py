@@ -306,17 +306,17 @@ class PlanRow:
 
     @property
     def rmse(self) -> float | None:
-        """Root mean squared error over the thresholds before smoothing, as a share of the records."""
+        """Root mean squared error of the published curve over the thresholds, as a share of the records."""
         return self.errors.get("rmse")
 
     @property
     def ks(self) -> float | None:
-        """Expected largest error at any threshold before smoothing, as a share of the records; on the worst shape."""
+        """Expected largest error of the published curve at any threshold, as a share of the records."""
         return self.errors.get("ks")
 
     @property
     def ks_95(self) -> float | None:
-        """95th percentile of the largest error before smoothing."""
+        """95th percentile of the largest error of the published curve."""
         return self.errors.get("ks_95")
 
     @property

@@ -280,9 +280,7 @@ class _Shown:
         self.metrics: Metrics = metrics_of(name)
         there = dict.fromkeys(name for row in plan.rows for name in row.errors)
         shown = [name for name in prediction_of(name).shown if name in there]
-        self.names = shown or in_order(self.metrics, there)
-        if not shown and "ks" in self.names and "rmse" in self.names:
-            self.names.remove("rmse")  # the same as the size of the noise, which is shown
+        self.names = shown or [name for name in in_order(self.metrics, there) if name != "rmse" or "ks" not in there]
         self.scale = Scale.of(self.statistic, unit)
 
     def tables(self) -> list[Table[PlanRow]]:
@@ -347,6 +345,8 @@ class _Shown:
         for name in self.names:
             if name in self.metrics:
                 words = self.metrics[name].words.replace(UNITS, self.scale.words(self.metrics[name]))
+                raw = any(name in row.errors and name not in row.spans for row in self.plan.rows)
+                words += ", before smoothing" if self.metrics[name].of_curve and raw else ""
                 lines.append(f"{title(self.metrics, name)}: {words}")
         if any(row.traffic is not None for row in self.plan.rows):
             lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]

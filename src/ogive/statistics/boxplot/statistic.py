@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from ogive.statistics.boxplot.estimate import (
 from ogive.statistics.curve import readings
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import lower_ends
-from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, errors_of_one_curve
+from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, curve_errors
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
 from ogive.statistics.kinds import Command, Picture
 from ogive.statistics.methods.base import interval_band
@@ -441,8 +441,10 @@ class BoxplotPrediction(CurvePrediction):
             from ogive.statistics.roc.designs import class_errors
 
             return class_errors(last, "joint", self.setting)
-        of_one = errors_of_one_curve(self.queries, self.setting.unit.adjacency, self.setting.records)
-        return Errors(of_one or {})  # the largest over the public shapes alone
+        statistic = cast(Boxplot, self.statistic)
+        if statistic.method != "resample":
+            return Errors({})
+        return curve_errors(statistic._ecdf(), self.rehearsal, self.setting)
 
 
 # --- For the command line

@@ -1,13 +1,14 @@
-"""How curves are planned: the names of their errors, and the errors of one noisy curve before smoothing.
+"""How curves are planned: the names of their errors, and how they are predicted.
 
-The raw estimate of the cumulative counts is the truth plus noise whose law is known, so its root mean squared error is
-exact and the same for every data set, and its largest error is simulated from the noise alone. Strategies that
-approximate have a bias too; see below.
+What is predicted is the error of the published, smoothed curve. It depends on the data, so it is simulated on public
+shapes: a plan says the typical error of seven usual ones, and the smallest and the largest beside it. Strategies that
+approximate err by their bias besides, so their largest error is that of all shapes.
 
-Noise is drawn once for each shape of a strategy and scaled to the guarantee. A method asks for the same sums under each
-guarantee, with noise that is wider or narrower by one factor. Estimates are linear, so their errors have that factor
-too, but for the rounding of noise to integers: from a standard deviation of 8 on that changes little, and narrower
-noise is simulated as it is.
+A band is centered on the raw estimate, the truth plus noise whose law is known, so its width is simulated from the
+noise alone. So are errors of points that are opened one by one. Noise is drawn once for each shape of a strategy and
+scaled to the guarantee. A method asks for the same sums under each guarantee, with noise that is wider or narrower by
+one factor. Estimates are linear, so their errors have that factor too, but for the rounding of noise to integers: from
+a standard deviation of 8 on that changes little, and narrower noise is simulated as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ogive.columns.grids import Grid
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
@@ -30,7 +30,6 @@ from ogive.queries import CurveQuery, PeopleQuery, Query, ReportsQuery
 from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.statistics import prediction
-from ogive.statistics.base import Terms
 from ogive.statistics.curve.approximating import common_ends, some_thresholds
 from ogive.statistics.curve.bands import (
     NoiseMaxima,
@@ -39,30 +38,40 @@ from ogive.statistics.curve.bands import (
     simulate_maxima,
     upper_quantile,
 )
-from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.base import EVERY, LARGEST_PREDICTED, REFERENCES, CurveTask, Shapes, public_noise, typical
-from ogive.statistics.methods.choose import MethodName, as_method, predicted_errors
+from ogive.statistics.methods.base import (
+    EVERY,
+    NO_ERROR,
+    REFERENCES,
+    CurveMethod,
+    CurveTask,
+    Shapes,
+    simulated_errors,
+    typical,
+)
+from ogive.statistics.methods.choose import Method, MethodName, as_method, chosen, predicted_errors, unbiased
+from ogive.statistics.methods.curve_methods import Reports
 from ogive.statistics.prediction import CONFIDENCE, FEWEST_CURVES, Errors, Metric, Rehearsal, Setting
 from ogive.strategies import Approximating, ReportedHistogram, ReportedTree, Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.reported import expected_tree
 
 _WIDE = 8.0  # standard deviation of integer noise that is as good as continuous
 _STEPS = 1 << 14  # scale of the first level's noise in the simulation; ratios of scales are rounded to one over it
 
 CURVE_METRICS = {
     "rmse": Metric(
-        "rmse", "root mean squared error over the thresholds, before smoothing, as a share of the records", squared=True
+        "rmse", "root mean squared error over the thresholds, as a share of the records", squared=True, of_curve=True
     ),
-    "ks": Metric("ks", "largest error at any threshold, on average, before smoothing, as a share of the records"),
-    "ks_95": Metric("ks 95 %", "bound on the largest error that holds in 95 of 100 releases, before smoothing"),
+    "ks": Metric("ks", "largest error at any threshold, on average, as a share of the records", of_curve=True),
+    "ks_95": Metric("ks 95 %", "bound on the largest error that holds in 95 of 100 releases", of_curve=True),
     "band": Metric("band", "half width of the 95 % band for the population, which includes sampling error"),
     "energy": Metric(
         "energy",
         "energy distance of the published curve from its population, with the bounds a distance of 1 apart, simulated",
     ),
-    "rmse_smoothed": Metric("rmse smoothed", "root mean squared error of the published curve, simulated"),
-    "ks_smoothed": Metric("ks smoothed", "largest error of the published curve, on average, simulated"),
+    "rmse_smoothed": Metric("rmse smoothed", "root mean squared error on the records that were given, simulated"),
+    "ks_smoothed": Metric("ks smoothed", "largest error on the records that were given, on average, simulated"),
 }
 """What errors of a curve are, in the order of a table's columns."""
 
@@ -83,26 +92,22 @@ def total_known(query: CurveQuery | PeopleQuery, adjacency: Adjacency) -> bool:
 
 
 def raw_errors(query: CurveQuery | PeopleQuery, adjacency: Adjacency, records: int) -> Errors:
-    """Errors of the raw curve by name; see `CURVE_METRICS` for what each says."""
+    """Errors of the raw curve by name, and the band; of a strategy that approximates the band alone."""
     known = total_known(query, adjacency)
-    return strategy_errors(query.strategy, adjacency, records, known=known, whole=query.points is None)
+    return _raw_errors(query.strategy, adjacency, records, known=known, whole=query.points is None)
 
 
-def strategy_errors(
-    strategy: Strategy, adjacency: Adjacency, records: int, *, known: bool, whole: bool = True
-) -> Errors:
-    """The same of what a strategy measures."""
+def _raw_errors(strategy: Strategy, adjacency: Adjacency, records: int, *, known: bool, whole: bool = True) -> Errors:
     if approximates(strategy):
-        return approximate_errors(strategy, records, known=known, tail=1 - CONFIDENCE)
+        return approximate_band(strategy, records, known=known)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
-    return Errors(
-        {
-            "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
-            "ks": float(np.mean(maxima.either)) / records,
-            "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
-            "band": _half_width(maxima, adjacency, records, whole=whole),
-        }
-    )
+    errors = {
+        "rmse": _deviation(strategy, known) / records,
+        "ks": float(np.mean(maxima.either)) / records,
+        "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
+        "band": _half_width(maxima, adjacency, records, whole=whole),
+    }
+    return Errors({name: min(1.0, value) for name, value in errors.items()})
 
 
 def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whole: bool) -> float:
@@ -127,14 +132,6 @@ def decided_by_noise(queries: Sequence[Query]) -> bool:
     return one_curve or isinstance(queries[-1], ThresholdQuery)
 
 
-def errors_of_one_curve(queries: Sequence[Query], adjacency: Adjacency, records: int) -> Errors | None:
-    """Errors of the raw curve where nothing else is measured."""
-    last = queries[-1]
-    if len(queries) > 1 or not isinstance(last, CurveQuery | PeopleQuery):
-        return None
-    return raw_errors(last, adjacency, records)
-
-
 class CurvePrediction(prediction.Prediction):
     """A prediction for what is read off a curve."""
 
@@ -142,19 +139,20 @@ class CurvePrediction(prediction.Prediction):
     deciding = ("ks", "rmse")
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """Standard deviation of the noise of cumulative counts alone, even where errors count a bias besides."""
-        first, last = self.queries[0], self.queries[-1]
+        """Standard deviation of the noise of cumulative counts alone, before smoothing."""
+        last, adjacency = self.queries[-1], self.setting.unit.adjacency
         if isinstance(last, ThresholdQuery):
             return math.sqrt(float(last.law.variance)) / float(2**last.bits)
-        selected = isinstance(first, NoisyMaxQuery)
-        if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
-            return math.sqrt(float(np.mean(last.strategy.variance(total_known=self.setting.total_known))))
-        return super().deviation(errors)
+        if isinstance(last, CurveQuery | PeopleQuery) and decided_by_noise(self.queries):
+            strategy, known = last.strategy, total_known(last, adjacency)
+        else:
+            strategy, known = getattr(self.rehearsal.estimate, "strategy", None), True
+        return None if strategy is None else _deviation(strategy, known)
 
 
 def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> NoiseMaxima:
     """Largest errors of simulated releases of a strategy, in records."""
-    wide = _widened(strategy)
+    wide = None if min(_spread(level.law) for level in strategy.levels) < _WIDE else _widened(strategy)
     if wide is None:
         return simulate_maxima(strategy, total_known=total_known, simulations=simulations)
     maxima = simulate_maxima(wide, total_known=total_known, simulations=simulations)
@@ -166,101 +164,107 @@ def _spread(law: Law) -> float:
     return float(np.sqrt(law.variance))
 
 
-def _widened(strategy: Any) -> Any:
-    """The strategy with noise of one standard size, the same for every guarantee; None where that is another shape."""
+def _width(law: Law) -> float:
+    return float(getattr(law, "scale", None) or _spread(law))
+
+
+def _deviation(strategy: Strategy, known: bool) -> float:
+    return math.sqrt(float(np.mean(strategy.variance(total_known=known))))
+
+
+def _widened(strategy: Any, steps: int = _STEPS) -> Any:
+    """The strategy with noise of one standard size, the same for every guarantee; None where it says no law."""
     names = [name for name in ("law", "laws") if hasattr(strategy, name)]
-    if not names or min(_spread(level.law) for level in strategy.levels) < _WIDE:
+    if not names:
         return None
-    first = _spread(strategy.levels[0].law)
+    first = _width(strategy.levels[0].law)
     held = getattr(strategy, names[0])
-    laws = [_widened_law(law, _spread(law) / first) for law in (held if isinstance(held, tuple) else (held,))]
+    laws = [_widened_law(law, steps * _width(law) / first) for law in (held if isinstance(held, tuple) else (held,))]
     return dataclasses.replace(strategy, **{names[0]: tuple(laws) if isinstance(held, tuple) else laws[0]})
 
 
-def _widened_law(law: Law, ratio: float) -> Law:
-    steps = max(1, round(_STEPS * ratio))
-    return DiscreteLaplace(Fraction(steps)) if isinstance(law, DiscreteLaplace) else DiscreteGaussian(Fraction(steps))
+def _widened_law(law: Law, size: float) -> Law:
+    steps = Fraction(max(1, round(size)))
+    return DiscreteLaplace(steps) if isinstance(law, DiscreteLaplace) else DiscreteGaussian(steps)
 
 
-# --- Errors of a curve whose estimate has a bias
+# --- The band of a curve whose estimate has a bias
 #
-# The noise is simulated, and the bias is that of every public shape of `methods.base`: a smooth distribution has
-# little bias, one with few distinct values has much. Every error is the largest over the shapes, with the smallest
-# beside it. Bands take long, so they are those of a normal distribution in the middle of the bounds and of a narrow one
-# aside.
+# Bands take long, so they are those of a normal distribution in the middle of the bounds and of a narrow one aside.
 
-_SEED = 0x62696173
-_NOISES = 199  # simulated releases
 _PROGRAMS = 12  # thresholds at which the band is looked at
 _BAND_NOISES = 999
-_BANDS = ("normal", "aside")
+_BANDS = Shapes(("normal", "aside"), 1)
 
 
-def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> Errors:
-    """Errors of the raw curve by name; see `CURVE_METRICS` for what each says."""
-    total = records if known else None
-    counts = np.rint(np.diff(EVERY.curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
+def approximate_band(strategy: Approximating, records: int, *, known: bool) -> Errors:
+    """Half width of the band for the population, the larger one of both shapes."""
+    counts = np.rint(np.diff(_BANDS.curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
     counts[:, strategy.size // 2] += records - counts.sum(axis=1)  # rounding
-    counts = np.maximum(counts, 0)
-    truth = np.cumsum(counts, axis=1)
-    totals = [int(curve[-1]) if known else None for curve in truth]
-    answers = [strategy.measure(shape) for shape in counts]
-    bare = [strategy.estimate(answer, whole) for answer, whole in zip(answers, totals, strict=True)]
-    bias = np.array(bare) - truth
-    random = np.random.Generator(np.random.PCG64(_SEED))
-    drawn = tuple(public_noise(level.law, _NOISES * level.nodes, random) for level in strategy.levels)
-    nodes = tuple(noise.reshape(_NOISES, -1) for noise in drawn)
-    noise = strategy.estimate(strategy.spread(nodes), None if total is None else 0)
-    largest = [np.abs(noise + shape).max(axis=1) for shape in bias]
-    squared = float(np.mean(strategy.variance(total_known=known))) + np.mean(bias**2, axis=1)
-    values = {
-        "rmse": np.sqrt(squared),
-        "ks": np.array([np.mean(each) for each in largest]),
-        "ks_95": np.array([upper_quantile(each, tail) for each in largest]),
-    }
-    places = [EVERY.names.index(name) for name in _BANDS]
-    bands = [_approximating_half_width(strategy, bare[each], answers[each], totals[each], tail) for each in places]
-    errors = {name: each / records for name, each in values.items()}
-    return Errors.over_shapes({**errors, "band": np.array(bands)})
+    widths = [_approximating_half_width(strategy, each, known=known) for each in np.maximum(counts, 0)]
+    return Errors.over_shapes({"band": np.array(widths)})
 
 
-def _approximating_half_width(
-    strategy: Approximating, raw: Float64, answer: Int64, total: int | None, tail: Fraction
-) -> float:
+def _approximating_half_width(strategy: Approximating, counts: Int64, *, known: bool) -> float:
+    total, answer = int(counts.sum()) if known else None, strategy.measure(counts)
+    raw = strategy.estimate(answer, total)
     low, high = common_ends(
         raw,
         answer,
         strategy=strategy,
         total=total,
-        tail=tail,
+        tail=1 - CONFIDENCE,
         target="population",
         simulations=_BAND_NOISES,
         programs=_PROGRAMS,
     )
-    looked_at = some_thresholds(raw, _PROGRAMS)
-    return float(np.max((high - low)[looked_at])) / 2
+    return float(np.max((high - low)[some_thresholds(raw, _PROGRAMS)])) / 2
 
 
 # --- The plan of a distribution function
 #
-# Most methods measure one curve, whose errors before smoothing follow from the noise. A curve may also take several
-# rounds, each chosen after the answers before: neither its noise nor its bias is that of one strategy. Then releases
-# are imagined on every public shape, and errors are the largest over the shapes, with the smallest beside it, as for
-# strategies that approximate.
+# How much of the noise smoothing takes out depends on the noise as a share of the records, and little on their number.
+# So curves of every threshold are simulated at powers of two of that share and of that number, and a plan reads the
+# errors between two of them: guarantees share simulations, and errors fall as the loss grows.
 
+_TYPICAL = ("beta", "mixture", "spikes", "narrow", "rounded", "power", "lognormal")
 REFERENCE_WORDS = (
-    "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
-    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones "
-    f"to all records on one value, with the bias counted; energy is simulated for every method on {len(REFERENCES)} "
-    f"of them ({', '.join(REFERENCES)}); auto chooses such a method only if, on every shape, its ks error is at most "
-    "1.5 times that of the best of the others"
+    "rmse, ks and ks 95 % are those of the published curve, simulated on public reference shapes: the geometric mean "
+    f"over {len(_TYPICAL)} of them ({', '.join(_TYPICAL)}); projection, histogram, adaptive and selected measure less "
+    "than every threshold, so their errors depend more on the data: a..b is the smallest and the largest, for them "
+    f"over {len(EVERY.names)} shapes, from smooth ones to all records on one value; energy is simulated on "
+    f"{len(REFERENCES)} ({', '.join(REFERENCES)}); auto chooses a method that measures less only if, on every shape, "
+    "its ks error is at most 1.5 times that of the best of the others"
 )
+_SHAPES = Shapes((*_TYPICAL, *(name for name in EVERY.names if name not in _TYPICAL)), 4)
+_LEAST, _MOST = -18, 3  # powers of two between which noise is simulated, as a share of the records
+_RECORDS = 1 << 8  # standard deviation of that noise, about
+_ERRORS = ("rmse", "ks", "ks_95")
 
-_SHAPES = Shapes(EVERY.names, runs=4)
+
+def published_errors(strategy: Strategy, records: int, *, known: bool, kind: str | None) -> dict[str, Float64]:
+    """Errors of the smoothed curve of a strategy by name, one for each of the typical shapes."""
+    shapes = Shapes(_SHAPES.names[: len(_TYPICAL)], _SHAPES.runs)
+    deviation = _deviation(strategy, known)
+    if not deviation:  # as on a single bin
+        return dict.fromkeys(_ERRORS, np.zeros(len(_TYPICAL)))
+    steps = 2 ** round(math.log2(_RECORDS * _width(strategy.levels[0].law) / deviation))
+    wide = _widened(strategy, steps) or strategy
+    place = math.log2(deviation / records)
+    low = min(max(math.floor(place), _LEAST), _MOST - 1)
+    ends = []
+    for power in (low, low + 1):
+        most = max(1.0, _deviation(wide, known) / 2.0**power)
+        copies = max(1, round(most / 2 ** round(math.log2(records))))
+        people = round(most / copies)
+        errors = simulated_errors(wide, people, total_known=known, shapes=shapes, kind=kind, copies=copies)
+        ends.append(np.log(np.maximum([getattr(errors, name) for name in _ERRORS], NO_ERROR)))
+    share = min(place - low, 1.0)
+    return dict(zip(_ERRORS, np.minimum(np.exp((1 - share) * ends[0] + share * ends[1]), 1.0), strict=True))
 
 
 class Prediction(CurvePrediction):
-    """Errors before smoothing, which hold for all records, and the energy distance, on public shapes."""
+    """Errors of the published curve on public shapes."""
 
     @property
     def decided(self) -> bool:
@@ -268,7 +272,7 @@ class Prediction(CurvePrediction):
         return curve_is_decided(self.rehearsal)
 
     def errors(self) -> Errors:
-        """Errors of the curve before smoothing, and its energy distance."""
+        """Errors of the published curve, and the half width of its band."""
         return curve_errors(cast(Ecdf, self.statistic), self.rehearsal, self.setting)
 
 
@@ -278,58 +282,43 @@ def curve_is_decided(rehearsal: Rehearsal) -> bool:
 
 
 def curve_errors(curve: Ecdf, rehearsal: Rehearsal, setting: Setting) -> Errors:
-    """Errors of a curve before smoothing, and its energy distance where the public shapes tell it."""
-    strategy = cast(Curve, rehearsal.estimate).strategy
-    adjacency, last = setting.unit.adjacency, rehearsal.queries[-1]
-    of_one = errors_of_one_curve(rehearsal.queries, adjacency, setting.records)
-    automatic = as_method(curve.method) == "auto"
-    method = curve.method
+    """Errors of the published curve on public shapes, and the half width of its band; else those of the raw curve."""
+    adjacency, last, terms = setting.unit.adjacency, rehearsal.queries[-1], rehearsal.terms
+    strategy, raw = getattr(rehearsal.estimate, "strategy", None), Errors({})
     if isinstance(strategy, ReportedHistogram | ReportedTree):
-        errors = strategy_errors(strategy, adjacency, setting.records, known=True)
-        method = "reports" if automatic else method
-    elif of_one is not None:
-        errors = of_one
-        method = last.strategy if automatic and isinstance(last, CurveQuery) else method
-    else:
-        errors = _rehearsed_errors(curve, rehearsal.terms, setting)
-    terms = rehearsal.terms
+        raw = _raw_errors(strategy, adjacency, setting.records, known=True)
+    elif len(rehearsal.queries) == 1 and isinstance(last, CurveQuery | PeopleQuery):
+        raw = raw_errors(last, adjacency, setting.records)
+    method: Method = curve.method
     if isinstance(last, PeopleQuery):  # as where each person has one row
         method = cast(MethodName, last.method)
         terms = dataclasses.replace(terms, unit=PrivacyUnit(adjacency, terms.unit.person))
     task = CurveTask(curve.binning(), terms, curve.smooth, curve.expected_records or setting.records)
     try:
-        energies = predicted_errors(method, task).energy
+        errors, energies = _simulated(method, task, setting.records, automatic=as_method(curve.method) == "auto")
     except (ParameterError, ScaleError, UnsupportedError):
-        return errors
-    spans = errors.spans | {"energy": (min(energies), max(energies))}
-    return Errors({**errors, "energy": typical(energies)}, spans, basis=(REFERENCE_WORDS,))
+        return raw
+    spans = {name: (min(values), max(values)) for name, values in {**errors, "energy": energies}.items()}
+    middle = {name: typical(values[: len(_TYPICAL)]) for name, values in errors.items()}
+    return Errors({**raw, **middle, "energy": typical(energies)}, {**raw.spans, **spans}, basis=(REFERENCE_WORDS,))
 
 
-def _rehearsed_errors(curve: Ecdf, terms: Terms, setting: Setting) -> Errors:
-    """Root mean squared and largest error of the published curve against the imagined records' own.
-
-    A curve on more than 4096 thresholds is imagined on 4096.
-    """
-    grid = curve.binning().grid
-    if grid.bins > LARGEST_PREDICTED:
-        grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
-        curve = dataclasses.replace(curve, bounds=None, grid=grid, missing=curve.binning().on(grid).missing)
-    counts = _SHAPES.counts(grid.bins, setting.records)
-    squared, largest = np.empty(counts.shape[:2]), np.empty(counts.shape[:2])
-    for shape, run in np.ndindex(counts.shape[:2]):
-        imagined = counts[shape, run]
-        released = _released(curve, terms, imagined, setting, run=1 + run + _SHAPES.runs * shape)
-        gap = released.probabilities - np.cumsum(imagined) / setting.records
-        squared[shape, run], largest[shape, run] = np.mean(gap**2), np.abs(gap).max()
-    return Errors.over_shapes({"rmse": np.sqrt(squared.mean(axis=1)), "ks": largest.mean(axis=1)})
-
-
-def _released(curve: Ecdf, terms: Terms, counts: Any, setting: Setting, *, run: int) -> Curve:
-    """One imagined release of records with these counts, whose price is already known."""
-    procedure = curve.questions(terms)
-    query = next(procedure)
-    while True:
-        try:
-            query = procedure.send(setting.answer(query, counts, terms, run))
-        except StopIteration as stop:
-            return cast(Curve, stop.value)
+def _simulated(
+    method: Method, task: CurveTask, records: int, *, automatic: bool
+) -> tuple[dict[str, tuple[float, ...]], tuple[float, ...]]:
+    """Errors of the published curve by name and shape, and its energy distances."""
+    taken, coarse = chosen(method, task), task.at_most()
+    by_name = isinstance(as_method(method), str)
+    kind = task.smooth if automatic or task.smooth != "auto" else None
+    if isinstance(taken, Reports):
+        strategy: Any = expected_tree(taken.oracle(coarse), records)
+        kind = task.smooth
+    elif isinstance(taken, CurveMethod):
+        expected = predicted_errors(taken, task, _SHAPES)
+        return {name: getattr(expected, name) for name in _ERRORS}, predicted_errors(taken, task).energy
+    else:
+        strategy = unbiased(taken.name, coarse) if by_name else taken
+    energies = predicted_errors(taken.name if by_name else taken, task).energy
+    strategy = task.terms.noise_of(strategy)
+    known = task.terms.adjacency is Adjacency.REPLACE
+    return published_errors(strategy, records, known=known, kind=kind), energies

@@ -34,7 +34,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.composed import PERSON_UNITS
-from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
+from ogive.strategies.smoothing import automatic_smoothing, default_smoothing, smooth, unsmoothable
 
 # --- Public shapes of data
 #
@@ -126,10 +126,14 @@ class Expected(NamedTuple):
     Fields:
         energy: Root mean squared energy distance from the population, sampling included.
         ks: Mean of the largest error at any threshold against the records themselves, as a share of them.
+        ks_95: What the largest error stays within in 95 of 100 releases.
+        rmse: Root mean squared error over the thresholds against the records themselves.
     """
 
     energy: tuple[float, ...]
     ks: tuple[float, ...]
+    ks_95: tuple[float, ...]
+    rmse: tuple[float, ...]
 
 
 def energy_distances(curves: Float64, others: Float64) -> tuple[float, ...]:
@@ -159,9 +163,14 @@ class Shapes:
     def errors(self, curves: Float64, counts: Int64) -> Expected:
         """Errors of published shares of the imagined records, both of shape (shapes, runs, N)."""
         own = np.cumsum(counts, axis=-1) / counts.sum(axis=-1, keepdims=True)
-        largest = np.abs(curves - own).max(axis=-1).mean(axis=-1)
+        largest = np.abs(curves - own).max(axis=-1)
+        means = largest.mean(axis=-1)
+        # a few releases of each shape have no quantile of their own, so how errors stray is that of all shapes
+        strays = np.quantile(largest / np.maximum(means, NO_ERROR)[:, np.newaxis], 0.95)
         population = self.curves(curves.shape[-1])[:, np.newaxis]
-        return Expected(energy_distances(curves, population), tuple(largest.tolist()))
+        rmse = np.sqrt(np.mean((curves - own) ** 2, axis=(1, 2)))
+        values = means, np.minimum(means * strays, 1.0), rmse
+        return Expected(energy_distances(curves, population), *(tuple(each.tolist()) for each in values))
 
 
 USUAL = Shapes(REFERENCES, 8)
@@ -386,6 +395,7 @@ def possible(make: Callable[[T], S], options: Iterable[T], problems: type[OgiveE
 # Records are imagined from fixed public random numbers, noised, and smoothed as a release would be: what smoothing
 # does to the noise is measured and not guessed.
 
+NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 _WIDE = 64.0  # variance from which a rounded normal number stands for discrete Gaussian noise
 
 
@@ -397,12 +407,17 @@ def typical(energies: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=512)
-def simulated_errors(strategy: Any, records: int, *, total_known: bool, shapes: Shapes) -> Expected:
-    """Predicted errors of the smoothed curve of a strategy."""
-    counts = shapes.counts(strategy.size, records)
+def simulated_errors(
+    strategy: Any, records: int, *, total_known: bool, shapes: Shapes, kind: str | None = None, copies: int = 1
+) -> Expected:
+    """Predicted errors of the smoothed curve of a strategy, of records each of which is there several times.
+
+    `kind` is as in `simulated_curve`.
+    """
+    counts = shapes.counts(strategy.size, records) * copies
     random = np.random.Generator(np.random.PCG64([SEED, 1]))
-    total = records if total_known else None
-    curves = np.array([[simulated_curve(strategy, run, total, random) for run in runs] for runs in counts])
+    total = records * copies if total_known else None
+    curves = np.array([[simulated_curve(strategy, run, total, random, kind) for run in runs] for runs in counts])
     return shapes.errors(curves, counts)
 
 
@@ -423,9 +438,12 @@ def noise_energy(strategy: Any, records: int, *, total_known: bool) -> float:
 
 
 def simulated_curve(
-    strategy: Strategy, counts: Int64, total: int | None, random: np.random.Generator | None
+    strategy: Strategy, counts: Int64, total: int | None, random: np.random.Generator | None, kind: str | None = None
 ) -> Float64:
-    """The smoothed shares of one imagined release, shape (N,); without noise where there is no generator."""
+    """The smoothed shares of one imagined release, shape (N,); without noise where there is no generator.
+
+    `kind`: A smoothing, "auto" for what a curve of method "auto" has, or None for the default of the strategy.
+    """
     answer = strategy.measure(counts)
     if random is not None:
         answer = answer + strategy.spread(
@@ -433,7 +451,8 @@ def simulated_curve(
         )
     elif not approximates(strategy):
         return shares(np.cumsum(counts).astype(np.float64))
-    return shares(smooth(strategy, answer, total=total, kind=default_smoothing(strategy)))
+    kind = automatic_smoothing(strategy, answer, total) if kind == "auto" else kind or default_smoothing(strategy)
+    return shares(smooth(strategy, answer, total=total, kind=kind))
 
 
 def shares(cumulative: Float64) -> Float64:

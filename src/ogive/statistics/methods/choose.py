@@ -27,6 +27,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import (
     EVERY,
     FIRST,
+    NO_ERROR,
     USUAL,
     CurveMethod,
     CurveTask,
@@ -344,7 +345,6 @@ _AT_MOST = 1.4  # times as far off in KS, by 32 simulated releases of each shape
 _SURELY = 2.5  # the same by 8 releases, which stray more
 _QUICK = 1024  # thresholds on which that is looked at; finer unbiased curves are a little farther off
 _APPROXIMATING = ("auto", "isotonic")  # what smooths what is measured of a few numbers
-_NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
 def as_method(method: Any) -> Method:
@@ -464,7 +464,7 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
     ranked: list[tuple[bool, float, CurveMethod | None]] = []
     for candidate, energies in results:
         worst = max(
-            1.0 if energy == best else energy / max(best, _NO_ERROR)
+            1.0 if energy == best else energy / max(best, NO_ERROR)
             for energy, best in zip(energies, least, strict=True)
         )
         misled = worst > _MISLED

@@ -38,7 +38,7 @@ from ogive.statistics.ecdf.plan import (
     curve_errors,
     curve_is_decided,
     decided_by_noise,
-    errors_of_one_curve,
+    raw_errors,
 )
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
 from ogive.statistics.kinds import Command
@@ -406,8 +406,7 @@ class QuantilesPrediction(CurvePrediction):
         if self._selects:
             return self._rank_errors()
         if self._method == "bisection":
-            unit = self.setting.unit
-            return Errors(errors_of_one_curve(self.queries, unit.adjacency, self.setting.records) or {})
+            return raw_errors(cast(CurveQuery, self.queries[-1]), self.setting.unit.adjacency, self.setting.records)
         return curve_errors(cast(Quantiles, self.statistic).ecdf(), self.rehearsal, self.setting)
 
     def simulated(self) -> tuple[Statistic[Any], Terms]:

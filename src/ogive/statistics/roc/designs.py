@@ -160,7 +160,7 @@ def class_errors(query: ClassCurvesQuery, budget: str, setting: Setting) -> Erro
     return Errors(
         {
             "rmse": math.sqrt(class_variance(strategy, unit, query.public_labels, budget)) / setting.records,
-            "ks": float(np.mean(noise.maxima.either)) / setting.records,
-            "ks_95": upper_quantile(noise.maxima.either, 1 - CONFIDENCE) / setting.records,
+            "ks": min(1.0, float(np.mean(noise.maxima.either)) / setting.records),
+            "ks_95": min(1.0, upper_quantile(noise.maxima.either, 1 - CONFIDENCE) / setting.records),
         }
     )

@@ -20,9 +20,9 @@ from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.showing.pictures import Style
-from ogive.statistics.confidence import check_level
+from ogive.statistics.confidence import check_level, normal_quantile
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, normal_quantile, second_score, unknown
+from ogive.statistics.functionals import ClassCounts, ScoreEstimate, Value, second_score, unknown
 from ogive.statistics.plain_json import Codec, Fields, parse, stored, write
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.significance import check_independent_records
