@@ -2,12 +2,14 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from helpers.coverage import fewest
 from helpers.scope import is_everything
 from helpers.scope import size as runs_of
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from ogive.columns.grids import Grid
@@ -17,7 +19,7 @@ from ogive.privacy import Adjacency, PureDP
 from ogive.releasing.release import release
 from ogive.statistics.roc import points
 from ogive.statistics.roc.statistic import Roc
-from ogive.statistics.roc.uncertainty import RocBand
+from ogive.statistics.roc.uncertainty import Rates, RocBand, pointwise_ends
 from ogive.trust import Central, Clear
 
 EVERY_SCORE = Grid.explicit([(k + 0.5) / 50 for k in range(51)])
@@ -141,8 +143,8 @@ def _numbers(roc, target):
         for start, end in ((0.0, 0.05), (0.0, 0.1), (0.0, 0.2), (0.3, 0.6))
     )
     for rate in (0.5, 0.8, 0.9, 0.95):
-        yield roc.sensitivity_at(rate, target=target)
-        yield roc.specificity_at(rate, target=target)
+        yield roc.sensitivity_at(rate, target=target, simultaneous=True)
+        yield roc.specificity_at(rate, target=target, simultaneous=True)
 
 
 def _holds(roc, truth, target):
@@ -151,6 +153,43 @@ def _holds(roc, truth, target):
     held = all(found.low - 1e-9 <= true <= found.high + 1e-9 for found, true in pairs)
     narrow = all(abs(true - (found.low + found.high) / 2) <= (found.high - found.low) / 20 for found, true in pairs)
     return held, narrow
+
+
+def test_one_rate_has_the_interval_of_one_number_where_the_curve_is_a_straight_line():
+    shares = np.linspace(0, 1, 201)
+    x, y = Rates(shares, np.full(201, 0.03), shares), Rates(shares, np.full(201, 0.04), shares)
+    z = norm.isf(0.375 * 0.05)
+    assert pointwise_ends(x, y, 0.4, Fraction(1, 20)) == pytest.approx((0.4 - z * 0.05, 0.4 + z * 0.05))
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize("adjacency", Adjacency, ids=lambda each: each.value)
+def test_pointwise_intervals_hold_each_rate_as_often_as_they_say_and_are_narrower(adjacency):
+    """Four rates in each of 100 or 25 releases at 90 %; a fifth of the width must fail, and so must the sample's."""
+    runs = runs_of(100, part=25)
+    ask = Roc("s", "y", (0, 1), bins=256, confidence_level=0.9)
+    fine = release(Roc("s", "y", (0, 1), bins=1 << 12), trust=Clear(drawn(0, 400_000)))
+
+    def read(roc, **options):
+        return [f(q, **options) for f in (roc.sensitivity_at, roc.specificity_at) for q in (0.6, 0.85)]
+
+    truth, widths = np.array([each.value for each in read(fine)]), []
+    held = {"pointwise": np.zeros(4), "narrow": np.zeros(4), "sample": np.zeros(4)}
+    for run in range(runs):
+        source = KeyedSource(run.to_bytes(32, "big"))
+        roc = release(
+            ask, trust=Central(drawn(2000 + run, 3000)), privacy=PureDP(4), adjacency=adjacency, source=source
+        )
+        (low, high), (less, more) = (np.array(read(roc, target=t))[:, 1:].T for t in ("population", "sample"))
+        held["pointwise"] += (low <= truth) & (truth <= high)
+        held["narrow"] += abs(truth - (low + high) / 2) <= (high - low) / 10
+        held["sample"] += (less <= truth) & (truth <= more)
+        band = np.array(read(roc, simultaneous=True))
+        widths.append(np.mean((high - low) / (band[:, 2] - band[:, 1])))
+    assert min(held["pointwise"]) >= fewest(runs, 0.9, chance=0.006), held
+    assert max(held["narrow"]) < fewest(runs, 0.9, chance=0.006)
+    assert min(held["sample"]) < fewest(runs, 0.9, chance=0.006)
+    assert np.mean(widths) < 0.65
 
 
 def test_the_whole_range_has_the_interval_of_the_area():

@@ -347,36 +347,57 @@ class RocEstimate(Estimate):
         return PartialAuc(start, end, *points.around(value, *ends), float(level), target)
 
     def sensitivity_at(
-        self, specificity: float, *, confidence_level: float | None = None, target: Target = "population"
+        self,
+        specificity: float,
+        *,
+        confidence_level: float | None = None,
+        target: Target = "population",
+        simultaneous: bool = False,
     ) -> Rate:
-        """Compute the sensitivity at a fixed specificity, with an interval from the band of the whole curve.
+        """Compute the sensitivity at a fixed specificity, with an interval for this one number.
+
+        The level of a pointwise interval is approximate, and is that of one rate which was chosen beforehand. Where
+        several are shown together, or one is chosen after a look at the curve, take simultaneous ones.
 
         Args:
             specificity: Share of the negatives that are not called positive, in [0, 1].
             confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
             target: "population" or "sample"; see `band`.
+            simultaneous: Whether intervals of all rates hold at once, those of the band of the whole curve, which are
+                wider; else each holds by itself.
 
         Raises:
             ParameterError: an argument is out of range.
 
         Privacy:
             Post-processing.
+
+        Source:
+            docs/proofs/roc.md.
         """
         fpr = 1 - points.checked_rate(specificity, "specificity")
         level = self.confidence_level if confidence_level is None else confidence_level
-        low, high = self.band(level, target=target)(fpr)
+        low, high = self._pointwise(0, fpr, level, target, simultaneous) or self.band(level, target=target)(fpr)
         tpr = points.highest_within(self.fpr, self.tpr, fpr) if self.defined else math.nan
         return points.around(tpr, float(low), float(high))
 
     def specificity_at(
-        self, sensitivity: float, *, confidence_level: float | None = None, target: Target = "population"
+        self,
+        sensitivity: float,
+        *,
+        confidence_level: float | None = None,
+        target: Target = "population",
+        simultaneous: bool = False,
     ) -> Rate:
-        """Compute the largest specificity at which the curve reaches a sensitivity, with an interval from its band.
+        """Compute the largest specificity at which the curve reaches a sensitivity, with an interval for this number.
+
+        Its level is that of `sensitivity_at`.
 
         Args:
             sensitivity: Share of the positives that are called positive, in [0, 1].
             confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
             target: "population" or "sample"; see `band`.
+            simultaneous: As of `sensitivity_at`.
 
         Raises:
             ParameterError: an argument is out of range.
@@ -386,9 +407,20 @@ class RocEstimate(Estimate):
         """
         tpr = points.checked_rate(sensitivity, "sensitivity")
         level = self.confidence_level if confidence_level is None else confidence_level
-        least, most = points.rate_ends(self.band(level, target=target), tpr)
+        ends = self._pointwise(1, tpr, level, target, simultaneous)
+        least, most = ends or points.rate_ends(self.band(level, target=target), tpr)
         fpr = points.first_reaching(self.fpr, self.tpr, tpr) if self.defined else math.nan
         return points.around(1 - fpr, 1 - most, 1 - least)
+
+    def _pointwise(
+        self, k: int, rate: float, confidence_level: float, target: Target, simultaneous: bool
+    ) -> tuple[float, float] | None:
+        """Ends of the other class's rate where that of class `k` is this; None where those of the band are wanted."""
+        tail = _tail(confidence_level)
+        _check_target(target)
+        if simultaneous or not self.defined or rate in (0.0, 1.0) or not (self.private or target == "population"):
+            return None
+        return self._uncertainty.rate_ends(k, rate, tail, target)
 
     def precision_recall(self) -> points.PrecisionRecall:
         """Precision and recall at every threshold, from the same two curves.

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,6 +260,57 @@ def _reduced(function: np.ufunc, values: Float64, first: Int64, last: Int64) -> 
     return result
 
 
+# --- One rate at a value of the other, pointwise
+#
+# Let x and y be the rates of two classes at every threshold, joined by straight lines, and R the y where x is u. With
+# any fixed slope b, the errors of y_c - b (x_c - u) at the point c where x_c is u are those of R, with a variance s_c^2
+# of noise and sampling of both classes. Which point is that one is not known. Those whose released x is near u hold it
+# with error probability a / 4, as the released curve errs no more than that without bias, and
+#
+#     min over these c of  y_c - b (x_c - u) - z s_c,      max over these c of  y_c - b (x_c - u) + z s_c
+#
+# hold R with 1 - a / 4 - 2 Phi(-z), whatever b is. With the slope of the released curve as b, or less where that is
+# narrower, these numbers are nearly alike, so that the interval is not much wider than that of a single one. Errors are
+# taken as normal. Between thresholds errors are averages of those at both, so their deviations are at most the larger.
+#
+# Source: Berger and Boos 1994 for the first step; docs/proofs/roc.md.
+
+_NEAR = Fraction(1, 4)
+"""Part of the error probability for which thresholds hold the rate that is asked for."""
+
+
+class Rates(NamedTuple):
+    """Share of a class that is called positive at every threshold, shape (N + 1,) each.
+
+    Fields:
+        raw: Estimate without bias.
+        deviation: Standard deviation of its noise and, for the population, of sampling.
+        released: The smoothed one.
+    """
+
+    raw: Float64
+    deviation: Float64
+    released: Float64
+
+
+def pointwise_ends(x: Rates, y: Rates, u: float, tail: Fraction) -> tuple[float, float]:
+    """Ends of the rate `y` where `x` is `u`."""
+    z_near, z = (-NormalDist().inv_cdf(float(part * tail / 2)) for part in (_NEAR, 1 - _NEAR))
+    near = z_near * x.deviation
+    first, last = np.flatnonzero(x.released + near >= u), np.flatnonzero(x.released - near <= u)
+    here = slice(max(0, int(first[0]) - 1), int(last[-1]) + 2)
+    around = np.clip(u + np.array([-1, 1]) * (2 * np.interp(u, x.released, x.deviation) + 1 / len(near)), 0, 1)
+    steepest = float(np.diff(np.interp(around, x.released, y.released))[0] / np.diff(around)[0])
+    best = (0.0, 1.0)
+    for slope in (steepest, steepest / 2, 0.0):
+        reach = z * np.hypot(y.deviation, slope * x.deviation)
+        reach = np.maximum(reach, np.maximum(np.append(reach[1:], 0), np.append(0, reach[:-1])))
+        middle = y.raw - slope * (x.raw - u)
+        ends = max(0.0, float(np.min((middle - reach)[here]))), min(1.0, float(np.max((middle + reach)[here])))
+        best = min(best, ends, key=lambda each: each[1] - each[0])
+    return best
+
+
 # --- All of it for one estimate
 
 _ROUNDING = 2.0**-40
@@ -332,6 +384,31 @@ class Uncertainty:
         simulations = self._simulations(tail, Fraction(1, 4))
         fpr, tpr = (self._class_ends(k, tail / 2, target, simulations) for k in range(2))
         return band_of_rates(fpr, tpr, float(1 - tail), target)
+
+    def rate_ends(self, k: int, u: float, tail: Fraction, target: str) -> tuple[float, float]:
+        """Ends of the rate of the other class where that of class `k` is `u`, for this one number."""
+        return pointwise_ends(self._rates(k, target), self._rates(1 - k, target), u, tail)
+
+    def _rates(self, k: int, target: str) -> Rates:
+        size, released = float(self.released[k, -1]), self.released[k] / self.released[k, -1]
+        variance = np.zeros(len(released))
+        if self._strategy is not None and self._known == area.KNOWN_SIZES:
+            variance = self._strategy.variance(total_known=True) / size**2
+        elif self._strategy is not None:
+            # of e_i - F_i e_N, where a known sum takes half of the error of the total away
+            alone, pull = self._strategy.variance(total_known=False), area.pull_of_total(self._strategy)
+            last = float(alone[-1]) / (2 if self._known == area.KNOWN_SUM else 1)
+            alone = alone - pull**2 * (float(alone[-1]) - last)
+            variance = np.maximum(alone + (released**2 - 2 * released * pull) * last, 0.0) / size**2
+        if target == "population":
+            likely = (released * size + 2) / (size + 4)
+            variance = variance + self._rows * likely * (1 - likely) / size
+        shares = (self.linear[k] / self.linear[k, -1], np.sqrt(variance), released)
+        raw, deviation, smooth = (np.append(0.0, each) for each in shares)
+        deviation[0] = deviation[-1] = 0.0
+        if self._positive_when == "low":
+            return Rates(raw, deviation, smooth)
+        return Rates(1 - raw[::-1], deviation[::-1], 1 - smooth[::-1])
 
     def test(self, alternative: Alternative) -> RankTest:
         """Whether both classes have one distribution of scores; see `roc.null`. It shares the interval's simulation."""
