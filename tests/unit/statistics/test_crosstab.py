@@ -64,6 +64,16 @@ def test_without_noise_the_test_is_pearsons():
     assert weak.p_value == pytest.approx(chi2_contingency(other, correction=False).pvalue, abs=0.04)
 
 
+def test_a_p_value_of_no_simulated_table_is_a_bound():
+    sides = np.repeat([0, 1], 200)
+    asked = {"rows": (0, 1), "columns": (0, 1), "trust": ogive.Clear}
+    for other, bound in ((sides, True), (np.tile([0, 1], 200), False)):
+        found = ogive.crosstab(sides, other, **asked)
+        assert found.independence.p_value_is_bound == bound
+        assert found.independence.p_value > 0.1 or found.independence.p_value == pytest.approx(1 / 2000)
+        assert ("p < 0.001" in str(found)) == bound
+
+
 def test_an_empty_row_without_noise_takes_no_part():
     counts = np.array([[40.0, 20], [0, 0], [15, 30]])
     found, degrees = chi_square(counts[None], Spread(105.0, 0.0))

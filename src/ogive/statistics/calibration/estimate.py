@@ -280,6 +280,15 @@ class Calibration(Estimate):
             )
         )
 
+    @cached_property
+    def _points(self) -> tuple[Float64, Float64]:
+        """Mean predicted probability and observed share of each group."""
+        records = self.sums.expected.sum(axis=0)
+        seen = records > 0
+        scale = np.where(seen, records, 1.0)
+        mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
+        return mean, np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
+
     def reliability(self, confidence_level: float | None = None, *, simultaneous: bool = True) -> Reliability:
         """Observed against predicted shares, with intervals that include noise and sampling error.
 
@@ -291,11 +300,7 @@ class Calibration(Estimate):
             ParameterError: the level is not above 0 and at most 0.9999.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
-        records = self.sums.expected.sum(axis=0)
-        seen = records > 0
-        scale = np.where(seen, records, 1.0)
-        mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
-        share = np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
+        mean, share = map(np.copy, self._points)
         low, high = share_intervals(
             self.values,
             self._within,
@@ -322,13 +327,12 @@ class Calibration(Estimate):
         """
         exact = truth.statistic
         gap = abs(self.debiased_statistic - exact)
-        mine, theirs = self.reliability(), truth.reliability()
-        known = ~np.isnan(theirs.observed_share)
-        seen = ~np.isnan(mine.observed_share)
+        (across, mine), (known_at, theirs) = self._points, truth._points
+        known, seen = ~np.isnan(theirs), ~np.isnan(mine)
         observed = math.nan
         if known.any() and seen.any():
-            line = np.interp(mine.mean_predicted[seen], theirs.mean_predicted[known], theirs.observed_share[known])
-            observed = float(np.abs(mine.observed_share[seen] - line).max())
+            line = np.interp(across[seen], known_at[known], theirs[known])
+            observed = float(np.abs(mine[seen] - line).max())
         return {"statistic": gap / exact if exact > 0 else (0.0 if gap == 0 else math.inf), "observed": observed}
 
     def to_dict(self) -> dict[str, Any]:
