@@ -141,23 +141,24 @@ class NumberEstimate(Estimate):
         return {self.what: abs(self.value - truth.value)}
 
     def alone(self) -> Self:
-        """The same by what was measured of it alone, as files have it, where more is known by other measurements."""
-        alone = self.measured.alone()
-        return self if alone is self.measured else dataclasses.replace(self, measured=alone)
+        """The same by what was measured of it alone, as files have it, where more is known by other measurements.
+
+        Privacy:
+            Post-processing.
+        """
+        return dataclasses.replace(self, measured=self.measured.alone())
 
     def results(self) -> dict[str, Any]:
         """The number, its errors and its interval, by what was measured of it alone; None where it is undefined."""
-        return self.alone()._results()
-
-    def _results(self) -> dict[str, Any]:
-        if not self.defined:
+        one = self.alone() if self.measured.beside else self
+        if not one.defined:
             return dict.fromkeys(("value", "standard_error", "noise_error", "sampling_error", "interval"))
         return {
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "noise_error": self.noise_error,
-            "sampling_error": self.sampling_error,
-            "interval": list(self.interval()),
+            "value": one.value,
+            "standard_error": one.standard_error,
+            "noise_error": one.noise_error,
+            "sampling_error": one.sampling_error,
+            "interval": list(one.interval()),
         }
 
     def check_stored(self, known: Fields) -> None:
@@ -345,10 +346,7 @@ class MeanEstimate(_LatticeEstimate):
     what: ClassVar[str] = "mean"
     article: ClassVar[str] = "a mean"
 
-    @property
-    def rounding(self) -> float:
-        """At most half a step."""
-        return self.rounding_of_each
+    rounding = _LatticeEstimate.rounding_of_each
 
     @cached_property
     def reading(self) -> Reading:
@@ -412,10 +410,15 @@ class MeanEstimate(_LatticeEstimate):
         measured = self.measured
         off = self.reading.numerator.minus(self.reading.denominator, place)
         moved = self._products().minus(measured.records, products).minus(off, self.lattice.steps - 2 * place)
-        return measured.noise(moved) / records
+        if measured.beside:
+            return math.sqrt(measured.known(moved)[1]) / records
+        noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
+        return noise * math.hypot(*moved.coefficients) / records
 
-    def _results(self) -> dict[str, Any]:
-        return {**super()._results(), "standard_deviation": self.standard_deviation}
+    def results(self) -> dict[str, Any]:
+        """The number, its errors and its interval, and the standard deviation of the values."""
+        one = self.alone() if self.measured.beside else self
+        return {**super().results(), "standard_deviation": one.standard_deviation}
 
     @property
     def has_spread(self) -> bool:

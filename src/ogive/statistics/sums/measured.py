@@ -327,8 +327,6 @@ class Measured:
 
         Many small Laplace parts are a normal variable and one Laplace variable of the same variance and kurtosis.
         """
-        if not self.beside:
-            return Deviation.of(self.law, form.coefficients * self.draws, variance=variance)
         own, known = self._errors(form)
         own = sorted(own * self.draws, key=abs, reverse=True)
         law = Deviation.of(self.law, own[:_MOST_LARGE], variance=variance)
@@ -336,12 +334,6 @@ class Measured:
         scale = (known[2] + rest[2]) ** 0.25
         normal = law.variance + max(0.0, known[1] + rest[1] - 2 * scale * scale)
         return Deviation(normal, law.scales + ((scale,) if scale else ()), law.step + known[3] + rest[3])
-
-    def noise(self, form: LinearForm) -> float:
-        """Standard deviation of the noise in a form."""
-        own, known = self._errors(form)
-        of_one = 0.0 if self.law is None else math.sqrt(self.law.variance * self.draws)
-        return math.hypot(of_one * math.hypot(*own), math.sqrt(known[1]))
 
     def known(self, form: LinearForm) -> tuple[float, ...]:
         """A form as `scaled` has it: its value, variance, sum of fourth powers of the scales, and step."""
@@ -470,7 +462,10 @@ class Reading:
         """The law of the error of numerator - t denominator, if t is the true ratio."""
         variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
         variance += self.reporting(ratio) if self.reporting is not None else 0.0
-        return self.measured.error(self.numerator.minus(self.denominator, ratio), variance)
+        form, measured = self.numerator.minus(self.denominator, ratio), self.measured
+        if measured.beside:
+            return measured.error(form, variance)
+        return Deviation.of(measured.law, form.coefficients * measured.draws, variance=variance)
 
     def error(self, *, noise: bool = True, sampling: bool = True) -> float:
         """The standard error of the number; NaN where undefined."""

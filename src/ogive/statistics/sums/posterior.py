@@ -70,7 +70,7 @@ def joined(blocks: Sequence[Sequence[Measured]], total: int | None) -> list[list
     if others is None:
         return [list(row) for row in blocks]
     return [
-        [each.given(each.size, others[:, group, block]) for block, each in enumerate(row)]
+        [each.given(each.size, others[:, group, block].tolist()) for block, each in enumerate(row)]
         for group, row in enumerate(blocks)
     ]
 
