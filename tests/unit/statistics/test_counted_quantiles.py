@@ -196,3 +196,17 @@ def test_what_an_earlier_default_answered_is_answered_again_for_nothing(tmp_path
     assert len(accounts[1].history) == 1
     ask(replace(asked, few="selected"), accounts[1])
     assert len(accounts[1].history) == 2
+
+
+def test_what_an_earlier_default_paid_for_and_did_not_finish_goes_on(tmp_path, monkeypatch):
+    values = np.random.default_rng(3).uniform(0, 100, 600)
+    asked = Quantiles("x", (0.5,), bounds=(0, 100), bins=128)
+    terms = {"trust": ogive.Central({"x": values}), "privacy": PureDP(1)}
+    account = ogive.Ledger.open(tmp_path / "a.db").account("a", limit=PureDP(1), unit=PrivacyUnit(REPLACE))
+    with monkeypatch.context() as broken:
+        broken.setattr("ogive.releasing.release.Payment.record", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            ogive.release(replace(asked, few="selected"), ledger=account, **terms)
+    found = ogive.release(asked, ledger=account, **terms)
+    assert found.to_dict() == ogive.release(replace(asked, few="selected"), ledger=account, **terms).to_dict()
+    assert len(account.history) == 1

@@ -589,7 +589,7 @@ def counted_is_better(
     if isinstance(queries[0], JointQuantilesQuery) and _slow(queries[0], records):
         return False
     counted, read = (predicted(each, probabilities, records, level, terms.adjacency) for each in (queries, [curve]))
-    return counted.half <= read.half and sum(counted) < sum(read)
+    return bool(counted and read and counted.half <= read.half and sum(counted) < sum(read))
 
 
 def predicted(
