@@ -330,9 +330,13 @@ class _Shown:
         ]
 
     def _error(self, row: PlanRow, name: str) -> str:
-        """An error, or the smallest and the largest of it over the public shapes."""
+        """An error, or the smallest and the largest of it over the public shapes, where these are far apart."""
         factor = self.scale.span if self._scaled(name) else 1.0
-        if name in row.spans:
+        low, high = row.spans.get(name, (0.0, 0.0))
+        typical = (
+            name in self.metrics and self.metrics[name].of_curve and row.errors.get(name, high) < high <= _APART * low
+        )
+        if name in row.spans and not typical:
             return "..".join(f"{factor * each:.2g}" for each in row.spans[name])
         return f"{factor * row.errors[name]:.3g}" if name in row.errors else "-"
 
@@ -372,6 +376,7 @@ class _Shown:
         )
 
 
+_APART = 4  # times the smallest error that the largest of a published curve is, up to which a plan shows one number
 _MARK: Column[PlanRow] = Column(" ", lambda row: "*" if row.chosen else " ", left=True)
 
 

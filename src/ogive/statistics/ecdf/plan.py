@@ -230,9 +230,9 @@ def _approximating_half_width(strategy: Approximating, counts: Int64, *, known: 
 _TYPICAL = ("beta", "mixture", "spikes", "narrow", "rounded", "power", "lognormal")
 REFERENCE_WORDS = (
     "rmse, ks and ks 95 % are those of the published curve, simulated on public reference shapes: the geometric mean "
-    f"over {len(_TYPICAL)} of them ({', '.join(_TYPICAL)}); projection, histogram, adaptive and selected measure less "
-    "than every threshold, so their errors depend more on the data: a..b is the smallest and the largest, for them "
-    f"over {len(EVERY.names)} shapes, from smooth ones to all records on one value; energy is simulated on "
+    f"over {len(_TYPICAL)} ({', '.join(_TYPICAL)}), or a..b, the smallest and the largest, where these are far apart; "
+    f"projection, histogram, adaptive and selected measure less than every threshold, so for them a..b is over "
+    f"{len(EVERY.names)} shapes, from smooth ones to all records on one value; energy is simulated on "
     f"{len(REFERENCES)} ({', '.join(REFERENCES)}); auto chooses a method that measures less only if, on every shape, "
     "its ks error is at most 1.5 times that of the best of the others"
 )
