@@ -185,7 +185,7 @@ def simulate_maxima(
     if maxima is None:
         maxima = _simulate(strategy, total_known, simulations, progress)
         stored.write(maxima)
-    _simulated[key] = NoiseMaxima(*maxima, getattr(strategy, "samples", ()))
+    _simulated[key] = NoiseMaxima(*maxima, samples=getattr(strategy, "samples", ()))
     while len(_simulated) > _KEPT:
         _simulated.popitem(last=False)
     return _simulated[key]
