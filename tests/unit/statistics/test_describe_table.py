@@ -687,6 +687,22 @@ def test_more_groups_than_owners_can_report_of_are_described_by_a_curator():
             release(asked, trust=ogive.Local(table), privacy=PureDP(9), public=["g"])
 
 
+def test_a_mean_that_its_interval_does_not_tell_from_its_bounds_is_a_dash():
+    few = {"x": np.linspace(0, 120, 40), "g": ["a"] * 40}
+    asked = Describe(("x",), bounds={"x": (0, 120)}, by="g", groups=("a", "b"))
+    shown = set()
+    for seed in range(8):
+        for privacy in (PureDP("1/4"), PureDP(20)):
+            table = release(asked, trust=Central(few), privacy=privacy, source=KeyedSource.from_seed(seed))
+            mean = table.of("x", "a")["mean"]
+            [line] = [line for line in str(table).splitlines() if "95 % interval" in line]
+            _, of_a, _ = re.split(r" {2,}", line.strip())[1:]
+            hidden = not mean.defined or mean.interval() == (0.0, 120.0)
+            assert (of_a == "-") == hidden
+            shown.add((mean.defined, hidden))
+    assert {(True, True), (False, True), (True, False)} <= shown
+
+
 def test_a_group_without_records_has_no_median_and_no_interval_leaves_the_bounds():
     rng = np.random.default_rng(4)
     table = {"x": np.where(rng.random(600) < 0.7, 0.0, rng.random(600)), "g": ["a"] * 600}

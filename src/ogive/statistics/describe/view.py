@@ -471,8 +471,8 @@ def label_of(variable: Variable) -> str:
 
 
 def mean_cell(estimate: MeanEstimate) -> str:
-    """Mean and standard deviation."""
-    if not estimate.defined:
+    """Mean and standard deviation; nothing where the noise alone was read off."""
+    if _anywhere(estimate):
         return NOTHING
     spread = deviation(estimate)
     return shown(estimate, estimate.value) if spread is None else f"{shown(estimate, estimate.value)} ({spread})"
@@ -480,7 +480,15 @@ def mean_cell(estimate: MeanEstimate) -> str:
 
 def interval_cell(estimate: MeanEstimate) -> str:
     """The interval of a mean."""
-    return between(estimate) if estimate.defined else NOTHING
+    return NOTHING if _anywhere(estimate) else between(estimate)
+
+
+def _anywhere(estimate: MeanEstimate) -> bool:
+    """Whether a mean is not known better than by its bounds."""
+    if not estimate.defined:
+        return True
+    low, high = estimate.interval()
+    return estimate.private and low <= float(estimate.lattice.low) and high >= float(estimate.lattice.high)
 
 
 def median_cell(estimate: QuantileEstimates) -> str:
