@@ -49,7 +49,10 @@ def test_parts_of_a_curve_are_read_with_a_release_and_later_from_its_file(run, s
     )
     assert float(sensitivity.split(": ")[1].split()[0]) == pytest.approx(roc.sensitivity_at(0.9).value, abs=0.01)
     assert float(specificity.split(": ")[1].split()[0]) == pytest.approx(roc.specificity_at(0.8).value, abs=0.01)
-    assert level.strip() == "intervals: 95 %, for the population"
+    assert level.strip() == "intervals: 95 %, for the population, all at once"
+    alone = run("show", tmp_path / "roc.json", *READ[2:4])[1]
+    assert alone.splitlines()[-1].strip() == "intervals: 95 %, for the population"
+    assert sensitivity not in alone, "the interval of one number is narrower"
     assert run("show", tmp_path / "roc.json", *READ)[1] == out
     assert run("show", tmp_path / "roc.json")[1] == plain
 

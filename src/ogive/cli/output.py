@@ -216,16 +216,18 @@ class ReadingOptions:
         from ogive.statistics.roc.view import partial_lines, rate_line
 
         lines: list[str] = []
+        together = sum(each is not None for each in (self.max_fpr, self.at_specificity, self.at_sensitivity)) > 1
         if self.max_fpr is not None:
             lines += partial_lines(estimate.partial_auc(self.max_fpr, min_fpr=self.min_fpr or 0.0))
         if self.at_specificity is not None:
-            result = estimate.sensitivity_at(self.at_specificity)
+            result = estimate.sensitivity_at(self.at_specificity, simultaneous=together)
             lines.append(rate_line("sensitivity", "specificity", self.at_specificity, result))
         if self.at_sensitivity is not None:
-            result = estimate.specificity_at(self.at_sensitivity)
+            result = estimate.specificity_at(self.at_sensitivity, simultaneous=together)
             lines.append(rate_line("specificity", "sensitivity", self.at_sensitivity, result))
         if estimate.defined:
-            lines.append(f"intervals: {100 * estimate.confidence_level:.6g} %, for the population")
+            held = ", all at once" if together else ""
+            lines.append(f"intervals: {100 * estimate.confidence_level:.6g} %, for the population{held}")
         return lines
 
 

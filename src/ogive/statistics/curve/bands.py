@@ -47,7 +47,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
@@ -185,7 +185,7 @@ def simulate_maxima(
     if maxima is None:
         maxima = _simulate(strategy, total_known, simulations, progress)
         stored.write(maxima)
-    _simulated[key] = NoiseMaxima(*maxima, samples=getattr(strategy, "samples", ()))
+    _simulated[key] = replace(NoiseMaxima(*maxima), samples=getattr(strategy, "samples", ()))
     while len(_simulated) > _KEPT:
         _simulated.popitem(last=False)
     return _simulated[key]

@@ -157,7 +157,8 @@ def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> 
         return simulate_maxima(strategy, total_known=total_known, simulations=simulations)
     maxima = simulate_maxima(wide, total_known=total_known, simulations=simulations)
     factor = _spread(strategy.levels[0].law) / _spread(wide.levels[0].law)
-    return NoiseMaxima(*(factor * each for each in (maxima.above, maxima.either, maxima.ratio, maxima.ratio_above)))
+    parts = np.stack([maxima.above, maxima.either, maxima.ratio, maxima.ratio_above])
+    return NoiseMaxima(*(factor * parts))
 
 
 def _spread(law: Law) -> float:
