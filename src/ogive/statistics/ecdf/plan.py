@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ogive.core.arrays import Float64, Int64
+from ogive.core.arrays import Int64
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
@@ -144,7 +144,8 @@ class CurvePrediction(prediction.Prediction):
         if isinstance(last, ThresholdQuery):
             return math.sqrt(float(last.law.variance)) / float(2**last.bits)
         if isinstance(last, CurveQuery | PeopleQuery) and decided_by_noise(self.queries):
-            strategy, known = last.strategy, total_known(last, adjacency)
+            strategy: Any = last.strategy
+            known = total_known(last, adjacency)
         else:
             strategy, known = getattr(self.rehearsal.estimate, "strategy", None), True
         return None if strategy is None else _deviation(strategy, known)
@@ -243,14 +244,16 @@ _RECORDS = 1 << 8  # standard deviation of that noise, about
 _ERRORS = ("rmse", "ks", "ks_95")
 
 
-def published_errors(strategy: Strategy, records: int, *, known: bool, kind: str | None) -> dict[str, Float64]:
+def published_errors(
+    strategy: Strategy, records: int, *, known: bool, kind: str | None
+) -> dict[str, tuple[float, ...]]:
     """Errors of the smoothed curve of a strategy by name, one for each of the typical shapes."""
     shapes = Shapes(_SHAPES.names[: len(_TYPICAL)], _SHAPES.runs)
     deviation = _deviation(strategy, known)
     if not deviation:  # as on a single bin
-        return dict.fromkeys(_ERRORS, np.zeros(len(_TYPICAL)))
+        return dict.fromkeys(_ERRORS, (0.0,) * len(_TYPICAL))
     steps = 2 ** round(math.log2(_RECORDS * _width(strategy.levels[0].law) / deviation))
-    wide = _widened(strategy, steps) or strategy
+    wide: Any = _widened(strategy, steps) or strategy
     place = math.log2(deviation / records)
     low = min(max(math.floor(place), _LEAST), _MOST - 1)
     ends = []
@@ -261,7 +264,8 @@ def published_errors(strategy: Strategy, records: int, *, known: bool, kind: str
         errors = simulated_errors(wide, people, total_known=known, shapes=shapes, kind=kind, copies=copies)
         ends.append(np.log(np.maximum([getattr(errors, name) for name in _ERRORS], NO_ERROR)))
     share = min(place - low, 1.0)
-    return dict(zip(_ERRORS, np.minimum(np.exp((1 - share) * ends[0] + share * ends[1]), 1.0), strict=True))
+    values = np.minimum(np.exp((1 - share) * ends[0] + share * ends[1]), 1.0)
+    return {name: tuple(each.tolist()) for name, each in zip(_ERRORS, values, strict=True)}
 
 
 class Prediction(CurvePrediction):
@@ -319,7 +323,7 @@ def _simulated(
         return {name: getattr(expected, name) for name in _ERRORS}, predicted_errors(taken, task).energy
     else:
         strategy = unbiased(taken.name, coarse) if by_name else taken
-    energies = predicted_errors(taken.name if by_name else taken, task).energy
+    energies = predicted_errors(cast(MethodName, taken.name) if by_name else taken, task).energy
     strategy = task.terms.noise_of(strategy)
     known = task.terms.adjacency is Adjacency.REPLACE
     return published_errors(strategy, records, known=known, kind=kind), energies
