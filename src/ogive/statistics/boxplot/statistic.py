@@ -40,13 +40,12 @@ from ogive.statistics.boxplot.estimate import (
     box_of,
     inverse,
 )
-from ogive.statistics.curve import readings
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.ecdf.plan import CURVE_METRICS, CurvePrediction, curve_errors
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
 from ogive.statistics.kinds import Command, Picture
-from ogive.statistics.methods.base import interval_band
+from ogive.statistics.methods.base import intervals_of
 from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.together import Procedure, Weighted, ask_groups, ask_together, check_served
 from ogive.statistics.prediction import UNITS, Errors, Metric, Setting
@@ -388,25 +387,19 @@ def _five_numbers(
     )
 
 
-# --- Intervals of a box, by inverting the band of its curve
+# --- Intervals of a box, which are those of three quantiles of its curve and hold at once
 #
-# With the stated confidence the band holds the whole true curve, and where it does, the true quantile of every share
-# lies between the points at which the band's two ends reach that share. So the three intervals of a box hold at once,
-# whatever was asked of the curve besides. An end is moved to the box's own number where smoothing left that outside,
-# which only widens the interval. Proof: `docs/proofs/boxes.md`.
+# An end is moved to the box's own number where that lies outside, which only widens the interval. Proof:
+# `docs/proofs/boxes.md`.
 
 
 def _with_intervals(box: Box, curve: Curve, terms: Terms) -> Box:
     """The box of a curve with its intervals; as it is where there is no box, or no interval is wanted."""
     if not box.defined or terms.simulations == 0:
         return box
-    band = interval_band(curve, CONFIDENCE_LEVEL, terms)
-    low, high = readings.quantile_interval(np.array(QUARTERS), band)
-    number = curve.grid.number
-    ends = [
-        Interval(min(number(a), at), max(number(b), at))
-        for a, b, at in zip(low, high, (box.q1, box.median, box.q3), strict=True)
-    ]
+    held = intervals_of(curve, QUARTERS, CONFIDENCE_LEVEL, terms)
+    numbers = (box.q1, box.median, box.q3)
+    ends = [Interval(min(low, at), max(high, at)) for (low, high), at in zip(held, numbers, strict=True)]
     return dataclasses.replace(box, intervals=Intervals(*ends))
 
 

@@ -329,9 +329,8 @@ def common_ends(
             "release it again, or take the band of what it approximates"
         )
     known = common_measurements(strategy, measured, simulations=simulations, progress=progress)
-    counted = prefixes(known.features)
-    if counted is not None:
-        return counted_ends(known, *counted, tail=tail, target=target, total=total, size=len(raw))
+    if prefixes(known.features) is not None:
+        return counted_ends(known, tail=tail, target=target, total=total, size=len(raw))
     return programmed_ends(known, raw, tail=tail, target=target, total=total, programs=programs)
 
 
@@ -369,10 +368,14 @@ def prefixes(features: Float64) -> tuple[Int64, Float64] | None:
     return None
 
 
-def counted_ends(
-    known: Measured, points: Int64, weights: Float64, *, tail: Fraction, target: str, total: int | None, size: int
-) -> Ends:
-    """Ends where the measurements are counts at some thresholds: a band there, and its neighbors' ends between."""
+def counts_at(known: Measured, total: int | None, size: int) -> tuple[Int64, Float64, Float64]:
+    """Of measurements with `prefixes` thresholds, the last included, unbiased counts there, and their simulated errors.
+
+    Shapes (P,), (P,) and (simulations, P).
+    """
+    counted = prefixes(known.features)
+    assert counted is not None
+    points, weights = counted
     estimate, errors = weights @ known.answer, known.noise @ weights.T
     if points[-1] < size - 1 and total is None:
         raise ParameterError("the number of records is private and was not measured, so this curve has no band")
@@ -387,6 +390,12 @@ def counted_ends(
             points, estimate = np.append(points, size - 1), np.append(estimate, float(total))
             errors = np.concatenate((errors, np.zeros((len(errors), 1))), axis=1)
         estimate[-1], errors[:, -1] = total, 0.0
+    return points, estimate, errors
+
+
+def counted_ends(known: Measured, *, tail: Fraction, target: str, total: int | None, size: int) -> Ends:
+    """Ends where the measurements are counts at some thresholds: a band there, and its neighbors' ends between."""
+    points, estimate, errors = counts_at(known, total, size)
     low, high = band_ends(estimate, NoiseMaxima(*largest_errors(errors)), tail, target, total)
     thresholds = np.arange(size)
     before = np.searchsorted(points, thresholds, side="right")

@@ -21,6 +21,7 @@ from ogive.statistics.confidence import TARGETS, Target
 from ogive.statistics.curve import distances, readings
 from ogive.statistics.curve.base import MOST_BATCHES, CurveBase, check_merged, read_batches
 from ogive.statistics.curve.merging import merge
+from ogive.statistics.curve.quantile_intervals import quantile_interval
 from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
 from ogive.strategies import CountedPeople, strategy_from_dict
@@ -183,9 +184,18 @@ class Curve(CurveBase):
         return to_labels(self.grid, self.thresholds[np.searchsorted(self.probabilities, to_shares(p), side="left")])
 
     def quantile_interval(
-        self, p: Any, confidence_level: float = 0.95, *, target: Target = "population", width: str = "even"
+        self,
+        p: Any,
+        confidence_level: float = 0.95,
+        *,
+        target: Target = "population",
+        width: str = "even",
+        simultaneous: bool = True,
     ) -> QuantileInterval:
-        """Simultaneous confidence intervals of the quantiles of all p, by inverting the band.
+        """Confidence intervals of the quantiles of all p: by default all of them hold at once.
+
+        Each quantile is tested at the two thresholds that decide it, so that an interval is about half as wide as what
+        a band of the whole curve says. Curves of projections and mixtures have bands only, which are inverted.
 
         Bins are half-open, so the true quantile is above `low` and at most `high`; on a grid of
         integers it is at least `low`. Values outside the grid's bounds count as clipped to them.
@@ -194,7 +204,9 @@ class Curve(CurveBase):
             p: Shares in [0, 1], any shape.
             confidence_level: Confidence level, above 0 and at most 0.9999.
             target: "population" or "sample"; see `band`.
-            width: "even", or "narrowing" for shorter intervals of extreme quantiles; see `band`.
+            width: "even", or "narrowing" to invert the band that narrows in the tails; see `band`.
+            simultaneous: Whether all intervals hold at once with the stated confidence (the more are asked for, the
+                wider each is), or each one by itself.
 
         Returns:
             low and high, each of the shape of p.
@@ -202,8 +214,13 @@ class Curve(CurveBase):
         Raises:
             ParameterError: an argument is out of range.
             UnsupportedError: no narrowing band is known for this curve or target.
+
+        Source:
+            `docs/proofs/quantile_intervals.md`.
         """
-        return readings.quantile_interval(to_shares(p), self.band(confidence_level, target=target, width=width))
+        return quantile_interval(
+            self, to_shares(p), confidence_level, target=target, width=width, simultaneous=simultaneous
+        )
 
     # Error
 

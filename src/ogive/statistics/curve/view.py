@@ -23,7 +23,6 @@ from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, legend, lighten, new_axes, styled
 from ogive.showing.view import View
 from ogive.statistics.confidence import Number, Target
-from ogive.statistics.curve import readings
 from ogive.statistics.curve.base import SHOWN, Batch
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies.base import LOUD
@@ -413,7 +412,7 @@ class CurveView(DistributionView):
         name = f"{'median' if probability == 0.5 else f'{100 * probability:g} % quantile'} of {curve.column}"
         if not curve.told:
             return Number(name, np.nan, curve.grid.low, curve.grid.high, probability=probability)
-        low, high = readings.quantile_interval(np.array([probability]), curve.band(confidence_level))
+        low, high = curve.quantile_interval([probability], confidence_level)
         value, least, most = map(curve.grid.number, (curve.quantile(probability), low[0], high[0]))
         return Number(name, value, least, most, probability=probability)
 

@@ -20,7 +20,6 @@ from ogive.provenance import Provenance
 from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_QUARTILES, OF_RECORDS, Estimate, Statistic, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.describe.variables import KNOWN, SHARE_OF_BOUNDS, Categories, Number, Share, Variable
 from ogive.statistics.groups.estimate import of_group, read_groups
@@ -95,7 +94,7 @@ def _quantiles(
     """Quartiles of a curve whose first bin ends at the lower bound; `lowest` is that of the groups' ends."""
     wanted = np.array(first.probabilities)
     number = curve.grid.number
-    low, high = curve_bins.quantile_interval(wanted, curve.band(first.confidence_level))
+    low, high = curve.quantile_interval(wanted, first.confidence_level)
     first_end, second_end = curve.grid.thresholds[:2]
     floor = lowest if lowest < second_end else first_end  # the lower bound, without rounding where a group has it
     return dataclasses.replace(

@@ -31,6 +31,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands import Band, simulations_for
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.quantile_intervals import quantile_interval
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.composed import PERSON_UNITS
@@ -321,12 +322,25 @@ def curve_from(
 
 def interval_band(curve: Curve, confidence_level: float, terms: Terms) -> Band:
     """The band of a curve that intervals are read off, by as many simulations as the terms wish for."""
+    return curve.band(confidence_level, **_simulated(curve, confidence_level, terms))
+
+
+def intervals_of(
+    curve: Curve, shares: Sequence[float], confidence_level: float, terms: Terms
+) -> list[tuple[float, float]]:
+    """Intervals of quantiles that hold at once, as numbers of the grid, by the simulations of the terms."""
+    ends = quantile_interval(curve, np.array(shares), confidence_level, **_simulated(curve, confidence_level, terms))
+    number = curve.grid.number
+    return [(number(low), number(high)) for low, high in zip(*ends, strict=True)]
+
+
+def _simulated(curve: Curve, confidence_level: float, terms: Terms) -> dict[str, Any]:
     simulations = terms.simulations
     if simulations is not None and curve.strategy is not None:
         simulations = simulations_for(curve.strategy, check_level(confidence_level), usual=simulations)
     else:
         simulations = None
-    return curve.band(confidence_level, simulations=simulations, rows_per_person=terms.unit.max_rows_per_person)
+    return {"simulations": simulations, "rows_per_person": terms.unit.max_rows_per_person}
 
 
 def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:

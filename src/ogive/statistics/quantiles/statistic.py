@@ -23,7 +23,6 @@ from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, NoisyMaxQuery
 from ogive.queries.selection import MOST_BINS
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.confidence import check_level, simulations_needed
-from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.curve.bands import (
     FEWEST_SIMULATIONS,
     one_sided_distances,
@@ -42,7 +41,7 @@ from ogive.statistics.ecdf.plan import (
 )
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
 from ogive.statistics.kinds import Command
-from ogive.statistics.methods.base import interval_band
+from ogive.statistics.methods.base import intervals_of
 from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method, choose
 from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
@@ -312,18 +311,18 @@ class Quantiles:
             return (yield from self._single(terms))
         curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
-        low = high = curve.quantile(probabilities)
+        numbers = tuple(map(curve.grid.number, curve.quantile(probabilities)))
+        ends = [(number, number) for number in numbers]
         if terms.simulations != 0:
-            band = interval_band(curve, self.confidence_level, terms)
-            low, high = curve_bins.quantile_interval(probabilities, band)
-        number = curve.grid.number
+            ends = intervals_of(curve, self.probabilities, self.confidence_level, terms)
+        low, high = zip(*ends, strict=True)
         return QuantileEstimates(
             column=self.column,
             grid=curve.grid,
             probabilities=tuple(self.probabilities),
-            numbers=tuple(number(value) for value in curve.quantile(probabilities)),
-            low=tuple(number(value) for value in low),
-            high=tuple(number(value) for value in high),
+            numbers=numbers,
+            low=low,
+            high=high,
             confidence_level=self.confidence_level,
             curve=curve,
         )
