@@ -29,7 +29,7 @@ from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, PeopleQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
-from ogive.statistics.curve.bands import Band, simulations_for
+from ogive.statistics.curve.bands import simulations_for
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.quantile_intervals import quantile_interval
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
@@ -320,21 +320,19 @@ def curve_from(
     )
 
 
-def interval_band(curve: Curve, confidence_level: float, terms: Terms) -> Band:
-    """The band of a curve that intervals are read off, by as many simulations as the terms wish for."""
-    return curve.band(confidence_level, **_simulated(curve, confidence_level, terms))
-
-
 def intervals_of(
     curve: Curve, shares: Sequence[float], confidence_level: float, terms: Terms
 ) -> list[tuple[float, float]]:
     """Intervals of quantiles that hold at once, as numbers of the grid, by the simulations of the terms."""
-    ends = quantile_interval(curve, np.array(shares), confidence_level, **_simulated(curve, confidence_level, terms))
+    ends = quantile_interval(
+        curve, np.array(shares), confidence_level, **simulations_of(curve, confidence_level, terms)
+    )
     number = curve.grid.number
     return [(number(low), number(high)) for low, high in zip(*ends, strict=True)]
 
 
-def _simulated(curve: Curve, confidence_level: float, terms: Terms) -> dict[str, Any]:
+def simulations_of(curve: Curve, confidence_level: float, terms: Terms) -> dict[str, Any]:
+    """What bands and intervals of a curve take from the terms."""
     simulations = terms.simulations
     if simulations is not None and curve.strategy is not None:
         simulations = simulations_for(curve.strategy, check_level(confidence_level), usual=simulations)

@@ -32,8 +32,8 @@ from ogive.queries import (
 )
 from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
-from ogive.statistics.curve import readings as curve_bins
-from ogive.statistics.methods.base import CurveTask, curve_from, interval_band, mean_variance
+from ogive.statistics.curve.quantile_intervals import quantile_bins
+from ogive.statistics.methods.base import CurveTask, curve_from, mean_variance, simulations_of
 from ogive.statistics.methods.choose import unbiased
 from ogive.statistics.methods.together import Procedure, Weighted, ask_together, check_served, rehearse, share_of
 from ogive.strategies import Strategy
@@ -252,8 +252,8 @@ def _ends(
     if terms.simulations == 0:
         return [0] * len(shares), [binning.grid.bins - 1] * len(shares)
     curve = curve_from(answer, binning, strategy, terms, "isotonic")
-    band = interval_band(curve, float(confidence_level), terms)
-    low, high = curve_bins.interval_bins(wanted, band)
+    options = simulations_of(curve, float(confidence_level), terms)
+    low, high = quantile_bins(curve, wanted, float(confidence_level), **options)
     return low.tolist(), high.tolist()
 
 
