@@ -31,6 +31,7 @@ from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedErro
 from ogive.noise import KeyedSource
 from ogive.report import render_report
 from ogive.statistics.base import Terms
+from ogive.statistics.methods import base
 from ogive.statistics.methods.together import rehearse
 
 N = 3000
@@ -129,9 +130,11 @@ def test_an_approximate_guarantee_is_divided_as_one():
 
 
 def test_intervals_are_simulated_of_what_was_released_and_not_of_imagined_records(monkeypatch):
-    """Dividing the guarantee among groups tries the questions out, several times; that takes no band."""
-    band, banded = ogive.Curve.band, []
-    monkeypatch.setattr(ogive.Curve, "band", lambda *given, **named: (banded.append(1), band(*given, **named))[1])
+    """Dividing the guarantee among groups tries the questions out, several times; that takes no interval."""
+    usual, banded = base.quantile_interval, []
+    monkeypatch.setattr(
+        base, "quantile_interval", lambda *given, **named: (banded.append(1), usual(*given, **named))[1]
+    )
     found = described(ZeroConcentratedDP("0.5"), REPLACE, **WARDS)
     assert len(banded) == len(found.groups) * 2  # of age and of pressure
 

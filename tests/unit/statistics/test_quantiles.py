@@ -206,7 +206,7 @@ def test_intervals_of_joint_quantiles_need_their_curve(monkeypatch):
         return found
 
     assert hits() >= fewest(trials, 0.9, chance=0.03)
-    monkeypatch.setattr(selection.curve_bins, "interval_bins", lambda shares, band: (np.full(3, 255), np.zeros(3, int)))
+    monkeypatch.setattr(selection, "quantile_bins", lambda *given, **named: (np.full(3, 255), np.zeros(3, int)))
     assert hits() < trials / 5
 
 
