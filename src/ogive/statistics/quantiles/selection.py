@@ -184,7 +184,7 @@ def _strays(query: NoisyMaxQuery, chance: float) -> int:
 # The bins of all quantiles are chosen together, with a probability that falls exponentially with the number of records
 # that would have to change until they were exactly right. Such a choice says nothing of places that were not chosen,
 # and no interval follows from it. So a curve is measured besides, by an unbiased strategy at a share of the guarantee,
-# and its band is inverted at the wanted shares, as for quantiles that are read off a curve.
+# whose quantiles have intervals, as those that are read off a curve.
 #
 # Source: `docs/proofs/joint.md`.
 
