@@ -67,18 +67,18 @@ def test_intervals_hold_the_quartiles_and_the_median_of_the_population(name, adj
 @pytest.mark.distribution
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_intervals_are_as_wide_as_noise_and_sampling_make_them(adjacency):
-    """A band is as wide as the farthest that 500 records stray and that noise strays, each with probability 2.5 %.
+    """Intervals are at most a third wider than the normal law says of three at once, 2.39 deviations on either side.
 
-    How far records stray is Kolmogorov's law; how far noise strays is seen in 100 releases of values whose density is
-    the same everywhere, right within some 10 %. At epsilon 100 there is next to none. The control is a fifth less of
-    the width.
+    The deviation of noise and sampling together is seen in releases of values whose density is the same everywhere,
+    right within some 10 %. An interval reaches over all thresholds that are not refused, so that it is wider where
+    noise is much of the error. The control is three tenths less of the width.
     """
     law, grid = DISTRIBUTIONS["uniform"]
     asked = ogive.Boxplot("x", curve="tree_ls", by="g", groups=("a", "b"), **grid)
     groups, random = np.repeat(["a", "b"], RECORDS // 2), np.random.default_rng(1)
-    for epsilon, releases in ((100, 10), (1, 100)):
+    for epsilon in (100, 1):
         widths, strayed = [], []
-        for number in range(releases):
+        for number in range(100):
             values = law.rvs(RECORDS, random_state=random)
             boxes = ogive.release(
                 asked,
@@ -89,12 +89,11 @@ def test_intervals_are_as_wide_as_noise_and_sampling_make_them(adjacency):
             )
             if number < 10:
                 widths.append(np.diff(boxes["a"].intervals))
-            curve, sample = boxes.curves[0], np.sort(values[groups == "a"])
-            shares = np.searchsorted(sample, curve.grid.thresholds, side="right") / len(sample)
-            strayed.append(np.abs(np.clip(curve.raw / curve.raw[-1], 0, 1) - shares).max())
-        reach = stats.kstwobign.isf(0.025) / np.sqrt(len(sample)) + np.quantile(strayed, 0.975)
+            raw, near = boxes.curves[0].raw, np.array([114, 142, 242, 270, 369, 398])  # few nodes end at quarters
+            strayed.append(raw[near] / raw[-1] - (near + 1) / BINS)
+        reach = stats.norm.isf(0.05 / 6) * np.std(strayed, axis=0).mean()
         width = np.mean(widths)
-        expected = pytest.approx(2 * reach * 100 + 100 / BINS, rel=0.12)  # ends are rounded to bins
-        print(f"{adjacency.value} epsilon {epsilon}: width {width:.2f}, expected {expected}")
-        assert width == expected
-        assert 0.8 * width != expected
+        expected = 2 * reach * 100 + 100 / BINS  # ends are rounded to bins
+        print(f"{adjacency.value} epsilon {epsilon}: width {width:.2f}, expected {expected:.2f}")
+        assert 0.95 * expected <= width <= 1.35 * expected
+        assert 0.7 * width < 0.95 * expected

@@ -470,6 +470,31 @@ def codecs_of(kind: Any) -> dict[str, tuple[Codec, bool]]:
     return result
 
 
+def agreeing(estimate: Any, results: Any) -> Any:
+    """What the file of an estimate said, where its intervals are those of now or wider and all else is the same.
+
+    Files of earlier versions, whose intervals were wider, are so written as they were read.
+    """
+    earlier = vars(estimate).get("_results")
+    return earlier if earlier is not None and _as_wide(earlier, results) else results
+
+
+def _as_wide(earlier: Any, now: Any, name: str = "") -> bool:
+    if isinstance(now, dict):
+        same = isinstance(earlier, dict) and earlier.keys() == now.keys()
+        return same and all(_as_wide(earlier[each], now[each], each) for each in now)
+    if isinstance(now, list | tuple):
+        ends = ("low", "high") if name == "interval" and len(now) == 2 else ("",) * len(now)
+        same = isinstance(earlier, list) and len(earlier) == len(now)
+        return same and all(map(_as_wide, earlier, now, ends))
+    if not (is_number(earlier) and is_number(now)):
+        return bool(earlier == now) or (earlier is None and name in ("low", "high"))
+    room = 1e-9 * max(1.0, abs(now))
+    if name in ("low", "high", "standard_error"):
+        return bool((now - earlier if name == "low" else earlier - now) >= -room)
+    return bool(abs(earlier - now) <= room)
+
+
 def to_plain(estimate: Any) -> dict[str, Any]:
     """Plain data of an estimate: its fields, then results for other programs, then where it comes from."""
     kind: Any = type(estimate)
@@ -479,7 +504,7 @@ def to_plain(estimate: Any) -> dict[str, Any]:
         value = getattr(estimate, name)
         if not (added and value == defaults[name]):
             data[name] = codec.write(value)
-    results, provenance = estimate.results(), estimate.provenance
+    results, provenance = agreeing(estimate, estimate.results()), estimate.provenance
     if results:
         data["results"] = results
     data["provenance"] = None if provenance is None else provenance.to_dict()
@@ -500,6 +525,7 @@ def from_plain(kind: type[EstimateT], data: Any) -> EstimateT:
                 values[name] = codec.read(known, name, values)
         estimate: Any = of(**values, provenance=provenance)
         estimate.check_stored(known)
+        vars(estimate)["_results"] = known.data.get("results")
     except ParameterError as problem:
         itself = "contradicts itself" if known.what.startswith(("a ", "an ")) else "contradict themselves"
         raise DataError(f"{known.what} {itself}: {plain(problem)}") from None

@@ -12,6 +12,7 @@ from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report, write_report
 from ogive.showing.parts import VOID
+from ogive.statistics.curve.view import PROBABILITIES
 
 AGES = np.random.default_rng(5).integers(20, 80, 4_000)
 DAYS = np.datetime64("2023-01-01") + AGES.astype("timedelta64[D]")
@@ -188,12 +189,8 @@ def test_numbers_on_the_page_are_those_of_the_curve(curve):
     page, source = read(curve)
     body = re.findall(r"<tr><th scope=\"row\"[^>]*>(.*?)</th><td[^>]*>(.*?)</td><td[^>]*>(.*?)</td></tr>", source)
     rows = {first: (second, third) for first, second, third in body}
-    interval = curve.quantile_interval([0.5])
-    ends = (
-        f"{interval.low[0]:g} to {interval.high[0]:g}"
-        if interval.low[0] != interval.high[0]
-        else f"{interval.low[0]:g}"
-    )
+    low, high = (ends[PROBABILITIES.index(0.5)] for ends in curve.quantile_interval(PROBABILITIES))
+    ends = f"{low:g} to {high:g}" if low != high else f"{low:g}"
     assert rows["50 %"] == (f"{curve.quantile(0.5):g}", ends)
     assert float(rows["50"][0].removesuffix(" %")) == pytest.approx(100 * curve(50), abs=0.06)
     assert f"The median age in 4,000 records is {curve.quantile(0.5):g} (95 % CI " in page.text

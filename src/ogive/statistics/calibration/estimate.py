@@ -37,7 +37,7 @@ from ogive.statistics.calibration.sums import (
 )
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve, read_grid
-from ogive.statistics.plain_json import Fields, check_price, finite, is_number, is_whole, noise_law
+from ogive.statistics.plain_json import Fields, agreeing, check_price, finite, is_number, is_whole, noise_law
 from ogive.statistics.prediction import Errors, Metric, Prediction
 
 SURPRISING = 0.05
@@ -354,16 +354,12 @@ class Calibration(Estimate):
             "degrees_of_freedom": self.degrees_of_freedom,
             "floor": self.floor,
             "confidence_level": self.confidence_level,
-            "results": self.results(),
+            "results": agreeing(self, self.results()),
             "provenance": None if self.provenance is None else self.provenance.to_dict(),
         }
 
     def results(self) -> dict[str, Any]:
-        """The test, and each group; None where there is no number.
-
-        Intervals of an earlier version, which were wider, are written again as they were read.
-        """
-        written = self.__dict__.get("_written") or [list(group.interval) for group in self.groups]
+        """The test, and each group; None where there is no number."""
         rows = [
             {
                 "low": group.low,
@@ -372,9 +368,9 @@ class Calibration(Estimate):
                 "observed": list(group.observed),
                 "mean_predicted": finite(group.mean_predicted),
                 "observed_share": finite(group.observed_share),
-                "interval": interval,
+                "interval": list(group.interval),
             }
-            for group, interval in zip(self.groups, written, strict=True)
+            for group in self.groups
         ]
         return {
             "defined": self.defined,
@@ -419,22 +415,8 @@ class Calibration(Estimate):
             confidence_level=known.chance("confidence_level"),
             provenance=provenance,
         )
-        written = _written(data.get("results"), estimate.groups)
-        if written:
-            object.__setattr__(estimate, "_written", written)
+        vars(estimate)["_results"] = data.get("results")
         return estimate
-
-
-def _written(results: Any, groups: tuple[CalibrationGroup, ...]) -> list[list[float]] | None:
-    """The intervals of a document if they hold those that its measurements give."""
-    rows = results.get("groups") if isinstance(results, dict) else None
-    ends: list[Any] = [row.get("interval") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    fits = len(ends) == len(groups) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(map(is_number, pair))
-        and 0 <= pair[0] <= group.interval[0] + _ALIKE and group.interval[1] - _ALIKE <= pair[1] <= 1
-        for pair, group in zip(ends, groups, strict=True)
-    )  # fmt: skip
-    return ends if fits else None
 
 
 def _pair(counts: Float64) -> tuple[float, float]:

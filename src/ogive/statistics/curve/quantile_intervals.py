@@ -16,11 +16,11 @@ probability by the law of all their tests together. Proof: `docs/proofs/quantile
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -241,17 +241,18 @@ def _runs(strategy: Strategy | None, tail: Fraction, simulations: int | None) ->
 def _counts(curve: CurveBase, runs: int) -> tuple[Int64, Float64, tuple[_Side, _Side]] | None:
     """Thresholds with unbiased counts, these counts, and their noise; None where there are none, or of mixtures."""
     strategy, total = curve.strategy, curve.total
-    hashed: Any = strategy
     points, raw = np.arange(curve.grid.bins), curve.raw
-    if total == 0 or hasattr(strategy, "samples"):
+    mixed: Any = getattr(strategy, "samples", ())
+    if total == 0 or mixed:
         return None
     if strategy is not None and approximates(strategy):
-        features: Any = strategy.features
-        if curve.measured is None or prefixes(features) is None:
+        if curve.measured is None or strategy.features.min() < 0:
             return None
         known = common_measurements(strategy, curve.measured, simulations=runs)
+        if prefixes(known.features) is None:
+            return None
         points, raw, _ = counts_at(known, total, curve.grid.bins)
-    return points, raw, _sides(hashed, total is not None, runs, len(points))
+    return points, raw, _sides(cast(Hashable, strategy), total is not None, runs, len(points))
 
 
 def quantile_bins(

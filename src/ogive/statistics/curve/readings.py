@@ -92,15 +92,8 @@ def lower_ends(grid: Grid) -> Float64:
     return np.concatenate(([grid.low], grid.thresholds[:-1]))
 
 
-def quantile_interval(shares: Float64, band: Band) -> QuantileInterval:
-    """Ends between which a distribution function inside a band reaches each share in [0, 1], by inverting the band."""
-    grid = band.grid
-    first, last = interval_bins(shares, band)
-    return QuantileInterval(to_labels(grid, lower_ends(grid)[first]), to_labels(grid, grid.thresholds[last]))
-
-
 def interval_bins(shares: Float64, band: Band) -> tuple[Int64, Int64]:
-    """The bins in which `quantile_interval` begins and ends, same shape as `shares`."""
+    """The bins between which a function inside a band reaches each share in [0, 1], same shape as `shares`."""
     # F is monotone, so each end may use the others; a band that crosses itself gives a point
     reachable = np.minimum.accumulate(band.high[::-1])[::-1]
     last = np.searchsorted(np.maximum.accumulate(band.low), shares, side="left")

@@ -19,7 +19,7 @@ from ogive.statistics.base import Estimate, Shown
 from ogive.statistics.confidence import Kind, check_level, check_probability, difference, ratio
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import read_estimate
-from ogive.statistics.plain_json import Fields
+from ogive.statistics.plain_json import Fields, agreeing
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
 from ogive.statistics.sums.posterior import joined
 
@@ -305,7 +305,7 @@ def _contrast(result: Contrast) -> dict[str, Any]:
     """Plain data of a contrast; the results follow from the estimates, and are there for other programs."""
     ends = (result.standard_error, result.low, result.high)
     error, low, high = (each if math.isfinite(each) else None for each in ends)
-    return {
+    now = {
         "kind": result.kind,
         "group": result.group,
         "other": result.other,
@@ -316,6 +316,7 @@ def _contrast(result: Contrast) -> dict[str, Any]:
         "standard_error": error,
         "interval": [low, high],
     }
+    return dict(agreeing(result, now))
 
 
 def _read_contrast(row: Fields, result: GroupEstimates[Any]) -> Contrast:
@@ -328,7 +329,9 @@ def _read_contrast(row: Fields, result: GroupEstimates[Any]) -> Contrast:
     compared = result.difference if kind == "difference" else result.ratio
     probability = 0.5 if row.data["probability"] is None else row.number("probability", 1)
     try:
-        return compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))
+        contrast = compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))
+        vars(contrast)["_results"] = row.data
+        return contrast
     except ParameterError as problem:
         raise DataError(f"{row.what}: {plain(problem)}") from None
 
