@@ -152,6 +152,8 @@ def simulate_noise(
         errors += curves[:, None, :]
         pairs[:, here] = pairs_at_ends(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
+    parts = NullParts(2 * nodes, *np.sqrt(squares / simulations).tolist())
+    return SimulatedNoise(NoiseMaxima(*maxima), last, pairs, products, null, bins, parts)
 
 
 def _alike(curves: Float64) -> Float64:
