@@ -233,8 +233,10 @@ def beyond(t: Any, normal: Any, scales: Float64) -> Float64:
         scale = np.hypot(normal, math.sqrt(2) * np.sqrt(np.sum(scales**2, axis=-1)))
         return np.asarray(np.where(scale > 0, ndtr(-t / np.where(scale > 0, scale, 1.0)), t <= 0))
     apart = np.sort(np.maximum(scales, _NEGLIGIBLE * np.maximum(largest, 1e-300)), axis=-1)
+    # weights of many scales are large and of both signs: these are moved farther apart
+    step = 1 + max(_APART, 1e-12 ** (1 / max(apart.shape[-1] - 1, 1)) / 2)
     for j in range(1, apart.shape[-1]):
-        apart[..., j] = np.maximum(apart[..., j], (1 + _APART) * apart[..., j - 1])
+        apart[..., j] = np.maximum(apart[..., j], step * apart[..., j - 1])
     result = np.zeros(np.broadcast_shapes(t.shape, normal.shape, apart.shape[:-1]))
     for j in range(apart.shape[-1]):
         b, others = apart[..., j], np.delete(apart, j, axis=-1)

@@ -436,3 +436,12 @@ def test_a_curve_that_is_hidden_by_noise_has_no_p_value():
     hidden = ogive.roc(rng.random(50), rng.integers(0, 2, 50), bounds=(0, 1), bins=8, privacy=PURE("0.01"))
     assert not hidden.defined
     assert math.isnan(hidden.test().p_value)
+
+
+def test_the_tail_of_many_equal_laplace_variables_is_not_lost_to_rounding() -> None:
+    random = np.random.default_rng(5)
+    for parts in (6, 7, 8, 10):
+        drawn = random.normal(size=100_000) + random.laplace(size=(parts, 100_000)).sum(axis=0)
+        for t in (1.0, 5.0):
+            simulated = float(np.mean(drawn > t))
+            assert 0.97 * simulated < float(beyond(t, 1.0, np.ones(parts))) < 1.25 * simulated
