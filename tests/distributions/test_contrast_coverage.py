@@ -80,7 +80,7 @@ def test_differences_and_ratios_of_groups_hold_the_truth(name):
 def test_a_number_that_noise_leaves_undefined_is_compared_by_all_that_it_may_be():
     undefined = 0
     for found, _ in releases("proportion"):
-        numbers = [found["a"], found["b"]]
+        numbers = [found["a"].alone(), found["b"].alone()]
         compared = found.difference("a", "b")
         assert -1 <= compared.low <= compared.high <= 1
         if all(each.defined for each in numbers):

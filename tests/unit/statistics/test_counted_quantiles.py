@@ -71,7 +71,7 @@ def test_no_end_fails_more_often_than_its_level_whichever_threshold_the_records_
 
     for records in (5, 12, 40):
         for side in (-1, 1):
-            margin = selection._margin(law, q, records, room, side)
+            margin = selection._margin(law, q, (records, 1), room, side)
             assert chance(margin, side, records) <= 1.1 * room
             assert chance(0.7 * margin, side, records) > 1.5 * room  # the control
 
@@ -210,3 +210,27 @@ def test_what_an_earlier_default_paid_for_and_did_not_finish_goes_on(tmp_path, m
     found = ogive.release(asked, ledger=account, **terms)
     assert found.to_dict() == ogive.release(replace(asked, few="selected"), ledger=account, **terms).to_dict()
     assert len(account.history) == 1
+
+
+def test_rows_of_one_person_that_are_alike_widen_the_intervals():
+    rng = np.random.default_rng(5)
+    truth, held, widths = 32.0, [], []
+    for seed in range(12):
+        values = np.repeat(rng.uniform(0, 64, 400), 5)
+        table = {"x": values, "id": np.repeat(np.arange(400), 5)}
+        result = ogive.release(
+            ogive.Quantiles("x", (0.5,), bounds=(0, 64), bins=256, method="counted"),
+            trust=ogive.Central(table, person="id", max_rows_per_person=5),
+            privacy=ogive.PureDP(20),
+            adjacency=ADD,
+            source=KeyedSource.from_seed(seed),
+        )
+        alone = ogive.quantiles(
+            values, (0.5,), bounds=(0, 64), bins=256, method="counted", privacy=ogive.PureDP(4),
+            adjacency=ADD, source=KeyedSource.from_seed(seed),
+        )  # fmt: skip
+        held.append(result.low[0] <= truth <= result.high[0])
+        widths.append((result.high[0] - result.low[0], alone.high[0] - alone.low[0]))
+    assert sum(held) >= 11
+    of_people, of_rows = np.mean(widths, axis=0)
+    assert of_people > 1.5 * of_rows

@@ -140,4 +140,4 @@ def test_a_difference_of_the_same_records_holds_the_worst_correlation():
     assert worst.low == pytest.approx(-0.1)
     assert worst.high == pytest.approx(0.3)
     assert apart.low == pytest.approx(0.1 - math.hypot(0.1, 0.1))
-    assert math.isnan(difference_of_same(one, Value(math.nan, 0, 1, math.inf), 1.0, (-1, 1)).value)
+    assert math.isnan(difference_of_same(one, Value(math.nan, 0, 1, math.inf), 1.0).value)

@@ -324,7 +324,7 @@ def select_and_count(
         answer = yield CurveQuery(there, strategy)
         if terms.simulations == 0:
             return [0] * len(shares), [last] * len(shares)
-        return closed_in(places, answer, strategy, shares, 1 - confidence_level)
+        return closed_in(places, answer, strategy, shares, 1 - confidence_level, terms.unit.max_rows_per_person)
 
     procedures: list[Weighted[Any]] = [Weighted(1 - COUNTS, points), Weighted(COUNTS, ends)]
     tried = dataclasses.replace(terms, simulations=0)
@@ -398,9 +398,9 @@ def _rungs(chosen: Int64, cells: int, last: int) -> Int64:
 
 
 def closed_in(
-    places: Int64, answer: Any, strategy: Strategy, shares: Sequence[Fraction], tail: Fraction
+    places: Int64, answer: Any, strategy: Strategy, shares: Sequence[Fraction], tail: Fraction, rows: int = 1
 ) -> tuple[list[int], list[int]]:
-    """The bins in which intervals begin and end, of a level for all of them together."""
+    """The bins in which intervals begin and end, of one level for all; `rows` of a person may be alike."""
     noise = _Noise(answer.noise_of(strategy), answer.total is not None, answer.noisy)
     counts = strategy.estimate(answer.values, answer.total)
     records, room = answer.total, float(tail)
@@ -410,7 +410,7 @@ def closed_in(
     low, high = [], []
     for share in map(float, shares):
         gap = (counts - share * counts[-1])[:-1]
-        below, above = (_margin(noise, share, records, room / (2 * len(shares)), side) for side in (-1, 1))
+        below, above = (_margin(noise, share, (records, rows), room / (2 * len(shares)), side) for side in (-1, 1))
         refused = int(np.argmin(np.append(gap < -below, False)))
         low.append(int(places[refused - 1]) + 1 if refused else 0)
         refused = int(np.argmin(np.append((gap > above)[::-1], False)))
@@ -435,7 +435,7 @@ def _simulated(noise: _Noise) -> Float64:
 
 
 @lru_cache(maxsize=64)
-def _margin(noise: _Noise, share: float, records: int, room: float, side: int) -> float:
+def _margin(noise: _Noise, share: float, records: tuple[int, int], room: float, side: int) -> float:
     """How far below its rank (side -1), or above it, a noisy count may lie, but for a small chance.
 
     The thresholds were chosen after the records were seen, so for each number of records at or below the quantile the
@@ -443,7 +443,8 @@ def _margin(noise: _Noise, share: float, records: int, room: float, side: int) -
     """
     drawn = _simulated(noise)
     rows = np.sort(-side * (drawn[:-1] - share * drawn[-1]), axis=1)
-    off, weights = _binomial(share, records)
+    off, weights = _binomial(share, math.ceil(records[0] / records[1]))
+    off = off * records[1]
     reach = float(np.abs(rows).max() + np.abs(off).max()) + 1
     grid = np.linspace(-2 * reach, 2 * reach, _STEPS_OF_LAW)
     largest = np.max([np.searchsorted(row, grid, side="right") for row in rows], axis=0) / _NOISES

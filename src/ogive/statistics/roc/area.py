@@ -406,7 +406,7 @@ def rank_test(
     if noise is not None and noise.parts is not None and result < 2 * least:
         distance = pairs - product / 2
         known_sizes = sizes, noise, known, total
-        result = min(result, _bounded_tail(distance, known_sizes, noise.parts, alternative))
+        result = min(result, 2 * _bounded_tail(distance, known_sizes, noise.parts, alternative))  # one of two is taken
     spread = math.hypot(sampling, 0.0 if draws is None else float(np.sqrt(np.mean(draws**2))))
     return RankTest(pairs / product, spread / product, result, result <= least * (1 + 1e-9))
 
