@@ -117,6 +117,36 @@ def test_a_document_is_read_and_written_as_it_was(name):
     assert json.dumps(again, indent=indent) == json.dumps(data, indent=indent).replace(*READS_AS.get(name, ("", "")))
 
 
+def ends_in(data, name):
+    """Every pair of ends in results, with the place where it stands."""
+    if isinstance(data, dict):
+        if {"low", "high"} <= data.keys():
+            yield data, "low", "high"
+        for key, each in data.items():
+            yield from ends_in(each, key)
+    elif isinstance(data, list):
+        if name == "interval" and len(data) == 2:
+            yield data, 0, 1
+        for each in data:
+            yield from ends_in(each, "")
+
+
+@pytest.mark.parametrize(("name", "field"), [("calibration difference", "results"), ("group_auc", "results")])
+def test_results_of_a_file_are_written_again_only_where_its_intervals_are_wider(name, field):
+    own = json.loads(read({**KEPT[name], field: {}}).to_json())
+    assert own[field] != {}
+    wider, narrower, moved = (json.loads(json.dumps(own)) for _ in range(3))
+    held, low, high = next(each for each in ends_in(wider[field], "") if isinstance(each[0][each[1]], float))
+    held[low], held[high] = max(0.0, held[low] - 0.01), min(1.0, held[high] + 0.01)
+    assert json.loads(read(wider).to_json())[field] == wider[field]
+    held, low, high = next(each for each in ends_in(narrower[field], "") if isinstance(each[0][each[1]], float))
+    held[low] = held[high]
+    assert json.loads(read(narrower).to_json())[field] == own[field], "a forged interval is not passed on"
+    first = next(key for key, each in moved[field].items() if isinstance(each, list | dict) or each is not None)
+    moved[field][first] = 0.123
+    assert json.loads(read(moved).to_json())[field] == own[field]
+
+
 @pytest.fixture(scope="module")
 def words():
     """What people are told now, and what is kept of it, by name."""

@@ -152,3 +152,13 @@ def test_every_method_has_intervals_for_both_targets(method, adjacency):
         assert np.all(curve.quantile([0.0, 0.5, 1.0]) <= high)
     with pytest.raises(ParameterError, match="target"):
         curve.quantile_interval(0.5, target="nobody")
+
+
+def test_bands_of_many_thresholds_are_inverted():
+    values = np.random.default_rng(1).uniform(0, 64, 1_000)
+    for bins, inverted in ((4_096, False), (8_192, True)):
+        curve = ogive.ecdf(values, bounds=(0, 64), bins=bins, method="hat_ls", privacy=ogive.PureDP(4))
+        first, last = readings.interval_bins(np.array([0.5]), curve.band(0.95))
+        low, high = curve.quantile_interval([0.5])
+        whole = curve.grid.thresholds[last[0]] - curve.grid.thresholds[first[0] - 1]
+        assert ((high - low)[0] == whole) == inverted

@@ -195,7 +195,8 @@ class Curve(CurveBase):
         """Confidence intervals of the quantiles of all p: by default all of them hold at once.
 
         Each quantile is tested at the two thresholds that decide it, so that an interval is about half as wide as what
-        a band of the whole curve says. Curves of projections and mixtures have bands only, which are inverted.
+        a band of the whole curve says. Bands of projections, of mixtures and of more than 4,096 thresholds are
+        inverted.
 
         Bins are half-open, so the true quantile is above `low` and at most `high`; on a grid of
         integers it is at least `low`. Values outside the grid's bounds count as clipped to them.

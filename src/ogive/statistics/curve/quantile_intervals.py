@@ -42,7 +42,8 @@ _PLACES = 24  # thresholds at which laws are simulated: all of few, else evenly 
 _GROWTH = 4  # of one length of a window to the next
 _REACH = 1.0  # longest window, as a part of what an interval would be wide if records were spread evenly
 _TAIL_RUNS = 10  # simulations in each tail, at least
-_FEWEST_RUNS, _MOST_RUNS, _RUN_VALUES, _BATCH_VALUES = 999, 9999, 1 << 22, 1 << 19
+_FEWEST_RUNS, _MOST_RUNS, _RUN_VALUES, _BATCH_VALUES = 999, 9999, 1 << 20, 1 << 19
+_MOST_THRESHOLDS = 1 << 12  # beyond, a simulation takes seconds, and bands are inverted
 
 _LEAST_VARIANCE = 1e-12  # where there is neither noise nor sampling error
 _ROUNDING = 1e-9  # more than what a count is off by that was computed in floating point, as a part of the records
@@ -243,7 +244,7 @@ def _counts(curve: CurveBase, runs: int) -> tuple[Int64, Float64, tuple[_Side, _
     strategy, total = curve.strategy, curve.total
     points, raw = np.arange(curve.grid.bins), curve.raw
     mixed: Any = getattr(strategy, "samples", ())
-    if total == 0 or mixed:
+    if total == 0 or mixed or curve.grid.bins > _MOST_THRESHOLDS:
         return None
     if strategy is not None and approximates(strategy):
         if curve.measured is None or strategy.features.min() < 0:

@@ -259,9 +259,9 @@ def _ends(
 
 # --- A few quantiles by one joint selection, with intervals from counts at a few thresholds near them
 #
-# With each quantile two bins are selected, beyond which its interval hardly extends: so many ranks away as sampling and
-# noise can be off. Records are then counted, with noise, at thresholds that lie between these bins and a little
-# beyond. They are few, so their noise is much less than that of a whole curve. An interval is closed in from both
+# With each quantile two bins are selected, beyond which its interval hardly extends: they are as many ranks away as
+# sampling and noise can be off. Records are then counted, with noise, at thresholds that lie between these bins and
+# a little beyond. They are few, so their noise is much less than that of a whole curve. An interval closes in from both
 # sides, from the outermost threshold on, as long as the counts refuse that the quantile lies beyond the next one.
 #
 # The targets and the number of thresholds follow from public quantities; the thresholds from what was selected, and the
@@ -336,7 +336,7 @@ def select_and_count(
 
 
 def check_counted(binning: Binning, probabilities: Sequence[float]) -> tuple[Fraction, ...]:
-    """The probabilities as fractions; refused where so many or such are not selected and counted."""
+    """The probabilities as fractions; refused where there are too many of them, or too few thresholds."""
     if len(probabilities) > MOST_COUNTED:
         raise ParameterError(f"`method='counted'` is for at most {MOST_COUNTED} quantiles, got {len(probabilities)}")
     if binning.grid.bins < counted_cells(len(probabilities)):
