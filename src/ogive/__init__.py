@@ -15,9 +15,9 @@ def __getattr__(name: str) -> object:
     try:
         return _load(name)
     except AttributeError as missing:
-        from ogive.statistics.kinds import called_otherwise
+        from ogive.statistics.kinds import function_called
 
-        raise AttributeError(f"{missing}{called_otherwise(name)}", name=name) from None
+        return _load(function_called(name, str(missing)))
 
 
 def __dir__() -> list[str]:

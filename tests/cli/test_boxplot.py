@@ -108,11 +108,11 @@ def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
         # the ends of five numbers are not those of whiskers
         assert ("low" in row["errors"]) == (name not in ("five_numbers", "joint"))
     assert rows["resample"]["chosen"]
-    status, out, _ = run("plan", "boxplot", *asked, "--method", "five_numbers")
+    status, out, _ = run("plan", "boxplot", *asked, "--method", "five_numbers", "--all")
     assert status == 0
     assert "Laplace and one-sided on" in out
     # five numbers are one of the ways that are compared, whichever is taken
-    status, out, err = run("plan", "boxplot", *asked, "--beyond", "30", "--curve", "tree_ls")
+    status, out, err = run("plan", "boxplot", *asked, "--beyond", "30", "--curve", "tree_ls", "--all")
     assert (status, err) == (0, "")
     assert "five_numbers" in out
 

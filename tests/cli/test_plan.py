@@ -93,10 +93,10 @@ def test_a_wanted_error_gives_the_guarantee_that_it_needs(run):
 )
 def test_every_statistic_can_be_planned_on_its_own_and_on_public_records(run, table, arguments):
     if is_everything() or arguments[0] == "bounds":  # others are planned in `test_plan_page.py`
-        status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2)
+        status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2, "--all")
         assert (status, err) == (0, ""), err
         assert ("tree_ls" if arguments[0] == "bounds" else "hat_ls") in out
-    status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2, "--like", table)
+    status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2, "--all", "--like", table)
     assert (status, err) == (0, ""), err
     assert "the 700 rows given as --like" in out
 
@@ -145,7 +145,7 @@ def test_a_plan_of_pairs_takes_the_headed_error_and_refuses_an_assumed_model(run
 
 
 def test_the_whole_description_of_a_table_is_planned(run, table):
-    found = ("describe", table, "--by", "sick", "--epsilon", "2", "--delta", "1e-6")
+    found = ("describe", table, "--by", "sick", "--epsilon", "2", "--delta", "1e-6", "--all")
     status, out, err = run(*found)
     assert (status, err) == (0, "")
     text = " ".join(out.split())

@@ -22,7 +22,7 @@ GLUCOSE = (*SELECTED, "--few", "curve")
 @pytest.fixture
 def run(capsys):
     def run_it(*arguments):
-        status = main([str(argument) for argument in arguments])
+        status = main([*map(str, arguments), *(["--all"] if arguments[0] == "plan" else [])])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -38,7 +38,7 @@ def printed(tmp_path_factory):
     def print_it(case):
         path, out = folder / f"{case}.json", io.StringIO()
         with redirect_stdout(out):
-            assert main([*COMMANDS[case], "-o", str(path)]) == 0
+            assert main([*COMMANDS[case], "--all", "-o", str(path)]) == 0
         return out.getvalue(), path
 
     return print_it
@@ -220,3 +220,59 @@ def test_the_stated_distance_holds_for_values_that_are_spread_evenly():
         found = ogive.quantiles(values, shares, bounds=(0, 400), privacy=ogive.PureDP(1), few="curve")
         missed += max(abs(value - 400 * share) for value, share in zip(found.values, shares, strict=True)) > within
     assert missed <= 9
+
+
+def answered(capsys, *arguments):
+    assert main(["plan", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [("--epsilon", "1"), (), ("--epsilon", "1", "--unit", "mg/dL")], ids=len)
+@pytest.mark.parametrize("name", ["ecdf", "quantiles", "mean"])
+def test_a_plan_answers_in_at_most_fifteen_lines(capsys, name, given):
+    asked = (name, "--bounds", "0", "400", "--records", "20000", *given)
+    lines = answered(capsys, *asked, *(() if name == "mean" else ("--bins", "128"))).splitlines()
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 100
+    assert lines[0].endswith("20,000 records, trust central")
+    assert ("in mg/dL" in " ".join(lines)) == ("--unit" in given)
+    assert re.match("(guarantee  +)?method  ", lines[2])
+    assert lines[-1].startswith("--all ")
+
+
+def test_an_answer_has_the_row_that_is_taken_under_each_guarantee_and_its_distances(capsys):
+    asked = ("quantiles", "--bounds", "0", "400", "--bins", "128", "--records", "20000", "--few", "curve")
+    out = answered(capsys, *asked, "--epsilon", "0.5", "1")
+    head, first, second = out.splitlines()[2:5]
+    row = taken(ogive.Quantiles("glucose", bounds=(0, 400), few="curve", bins=128), 20_000)
+    assert first.startswith("epsilon = 0.5  ")
+    assert second.startswith(f"epsilon = 1    {row.method}")
+    shown = dict(zip(re.split("  +", head), re.split("  +", second), strict=True))
+    assert float(shown["median"]) == pytest.approx(2 * row.errors["rmse"] * 400 + 400 / 127, rel=0.05)
+    assert float(shown["quantiles"]) == pytest.approx(row.errors["ks_95"] * 400 + 400 / 127, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (("quantiles", "--bounds", "0", "400", "--few", "curve", "--bins", "128"), "median=9"),
+        (("ecdf", "--bounds", "0", "400", "--bins", "128"), "quantiles=9"),
+        (("mean", "--bounds", "0", "400"), "mean=0.2"),
+        (("boxplot", "--bounds", "0", "400", "--bins", "128", "--runs", "3"), "median=8"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[0],
+)
+def test_a_wanted_error_is_in_the_unit_in_which_the_answer_states_it(capsys, asked, error):
+    out = answered(capsys, *asked, "--records", "4000", "--error", error)
+    name, wanted = error.split("=")
+    assert out.startswith(f"{error} needs epsilon = ")
+    head, row = (re.split("  +", line) for line in out.splitlines()[3:5])
+    (place,) = (number for number, heading in enumerate(head) if name in heading.split())
+    assert 0.8 * float(wanted) <= float(row[place]) <= float(wanted)
+
+
+def test_an_error_below_a_step_of_the_grid_is_refused(run):
+    asked = ("plan", "ecdf", "--bounds", "0", "400", "--bins", "5", "--records", "90")
+    status, out, err = run(*asked, "--error", "median=9")
+    assert (status, out) == (2, "")
+    assert "an error of median is at least a step of the grid, 80; ask for a larger error or more --bins, got 9" in err

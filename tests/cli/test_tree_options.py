@@ -133,6 +133,6 @@ def test_shares_with_slack_need_a_delta_and_a_plan_says_so_beside_what_fits(run,
     status, out, err = run("ustat", table, *AUC, *KNOWN, *options, "--trust", "local")
     assert (status, out) == (2, "")
     assert err == f"ogive: error: {reason}; without one use --composition basic\n"
-    status, out, err = run("plan", "ustat", *AUC, *KNOWN, *options, "--records", N, "--trust", "local")
+    status, out, err = run("plan", "ustat", *AUC, *KNOWN, *options, "--records", N, "--trust", "local", "--all")
     assert status == 0, err
     assert f"hierarchy by hand ({reason})\n" in out.replace("\n  ", " ")

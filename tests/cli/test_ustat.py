@@ -357,7 +357,7 @@ def test_a_grid_of_integers_refuses_fractions_under_every_trust(run, table, trus
 def test_a_plan_needs_no_names_of_columns(run):
     status, out, err = run("plan", "ustat", "--records", "300", "--bounds", "0", "9", *ONE)
     assert (status, err) == (0, "")
-    assert out.startswith("plan for gini of value: 300 records")
+    assert out.startswith("plan for gini of value, epsilon = 1: 300 records")
 
 
 @pytest.mark.one_in(3)

@@ -9,15 +9,23 @@ from ogive import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
 AGES = ["plan", "ecdf", "--bounds", "0", "120"]
+REPLACED = """plan for ecdf of age: 45,211 records, trust central
+one record replaced by any other (the number of records is public)
+"""
 PLANS = {
-    "a plan": ("planning", "plan for ecdf", [*AGES, "--column", "age", "--records", "45211", "--epsilon", "1"]),
+    "an answer": ("planning", f"{REPLACED}guarantee", [*AGES, "--column", "age", "--records", "45211"]),
+    "a plan": (
+        "planning",
+        f"{REPLACED}missing",
+        [*AGES, "--column", "age", "--records", "45211", "--epsilon", "1", "--all"],
+    ),
     "an error": ("planning", "ks=0.01 needs", [*AGES, "--records", "45211", "--error", "ks=0.01"]),
     "trust models": (
         "planning",
         "plan for kendall",
         [
             *("plan", "ustat", "--records", "45211", "--kernel", "kendall", "--columns", "rooms", "clean"),
-            *("--categories", "1", "2", "3", "4", "5", "--epsilon", "1", "--trust", "central", "local"),
+            *("--categories", "1", "2", "3", "4", "5", "--epsilon", "1", "--trust", "central", "local", "--all"),
         ],
     ),
     "the command line": (

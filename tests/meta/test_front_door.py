@@ -10,7 +10,7 @@ import pytest
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive.statistics.kinds import COMMANDED
+from ogive.statistics.kinds import ALIASES, COMMANDED
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,12 +27,32 @@ def test_unknown_names_are_refused():
         _ = ogive.no_such_name
 
 
-@pytest.mark.parametrize("command", [name for name, kind in COMMANDED.items() if kind.function != name])
-def test_the_name_of_a_command_leads_to_its_function(command):
-    function = COMMANDED[command].function
-    with pytest.raises(AttributeError, match=f"has no attribute '{command}'; .* is done by {function}$"):
-        getattr(ogive, command)
-    assert callable(getattr(ogive, function))
+@pytest.mark.parametrize("name", ALIASES | {kind.command: kind.name for kind in COMMANDED.values()})
+def test_the_name_of_a_command_or_statistic_is_that_of_its_function_too(name):
+    assert getattr(ogive, name) is getattr(ogive, COMMANDED[ALIASES.get(name, name)].function)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("median", "quantiles"),
+        ("quartiles", "quantiles"),
+        ("table1", "describe"),
+        ("table_one", "describe"),
+        ("auc", "roc"),
+        ("km", "survival"),
+        ("KaplanMeier", "survival"),
+    ],
+)
+def test_names_that_people_try_lead_to_what_releases_it(name, function):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; {function} releases "):
+        getattr(ogive, name)
+
+
+def test_other_names_lead_to_one_statistic_and_are_no_names_of_others():
+    words = [word for kind in COMMANDED.values() for word in kind.words.split()]
+    assert len(words) == len(set(words))
+    assert not set(words) & {*COMMANDED, *ALIASES}
 
 
 def stubs():

@@ -87,12 +87,12 @@ _HANGING: dict[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False
 
 
 def _commands(app: App) -> Iterator[tuple[str, str]]:
-    """The commands of a command with their summaries; none of them is loaded."""
-    rows: dict[int, tuple[list[str], str]] = {}
+    """The commands of a command with their summaries, without other names of them; none of them is loaded."""
+    rows: dict[int, tuple[str, str]] = {}
     for name, result in app._commands.items():
         if not name.startswith("-"):
-            rows.setdefault(id(result), ([], inspect.cleandoc(result.help or "").partition("\n\n")[0]))[0].append(name)
-    yield from ((", ".join(names), " ".join(text.split())) for names, text in rows.values())
+            rows.setdefault(id(result), (name, inspect.cleandoc(result.help or "").partition("\n\n")[0]))
+    yield from ((name, " ".join(text.split())) for name, text in rows.values())
 
 
 def _options(app: App) -> Iterator[Argument]:

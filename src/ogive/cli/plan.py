@@ -91,6 +91,9 @@ class PlanOptions(HolderOptions):
     unit_name: Annotated[str | None, Parameter(name="--unit", group=OUTPUT)] = None
     """Unit of the column's values, such as mg/dL, for errors of quantiles, boxes, means and sums."""
 
+    all: Annotated[bool, Parameter(group=OUTPUT)] = False
+    """Print every method beside the one that is taken, why others do not apply, and what predictions are based on."""
+
     def unit(self) -> Adjacency:
         """The given adjacency, or the one that fits."""
         from ogive.privacy import Adjacency
@@ -236,12 +239,13 @@ def _show(
 
 
 def _text(result: Plan, planned: PlanOptions) -> str:
-    from ogive.releasing.planning.text import table
+    from ogive.releasing.planning.text import answer, table
 
-    text = table(result, in_options, unit=planned.unit_name)
-    if planned.unit_name is not None and text == table(result, in_options):
+    page = table if planned.all else answer
+    text = page(result, in_options, unit=planned.unit_name)
+    if planned.unit_name is not None and text == page(result, in_options):
         raise ParameterError(
             f"--unit is for errors in units of the column, and this plan of {result.statistic['name']} has none; "
             "leave out --unit"
         )
-    return text if planned.error is None else f"{planned.error} needs {result.chosen.privacy}\n\n{text}"
+    return text if planned.error is None else f"{planned.error} needs {result.chosen.privacy}\n{text}"

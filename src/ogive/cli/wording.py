@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ogive.errors import OgiveError, ParameterError, parts, plain, quoted, unmarked
+from ogive.statistics.kinds import ALIASES, COMMANDED, kind_called
 
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
@@ -188,7 +189,11 @@ def _refused(problem: Any, command: str) -> str:
         case parser.UnknownCommandError():
             word = (problem.unused_tokens or ("",))[0]
             known = [name for name in problem.app or () if not name.startswith("-")]
-            return f"{command} has no command {word}{_near(word, known) or f'; there are {_listed(known)}'}"
+            main = [name for name in known if name not in ALIASES]
+            kind = kind_called(word) if COMMANDED.keys() <= set(known) else None
+            if kind is not None:
+                return f"{command} has no command {word}; {command} {kind.command} releases {kind.summary}"
+            return f"{command} has no command {word}{_near(word, known) or f'; there are {_listed(main)}'}"
         case parser.UnknownOptionError():
             word = problem.token.keyword or problem.token.value
             known = [name for each in problem.argument_collection if each.parse for name in each.names]

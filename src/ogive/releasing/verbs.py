@@ -7,7 +7,7 @@ from typing import Any
 
 from ogive.releasing.calls import verb_of
 from ogive.statistics.base import Estimate
-from ogive.statistics.kinds import CALLED, Kind, called_otherwise
+from ogive.statistics.kinds import CALLED, Kind, function_called
 
 
 class Verbs(ABC):
@@ -18,8 +18,8 @@ class Verbs(ABC):
         """Release a statistic."""
 
     def __getattr__(self, name: str) -> Any:
-        """Say what the method of a command is called that has another name."""
-        raise AttributeError(f"a session has no attribute {name!r}{called_otherwise(name)}")
+        """The method of a command that has another name."""
+        return getattr(self, function_called(name, f"a session has no attribute {name!r}"))
 
     @abstractmethod
     def _named(self, **named: Any) -> tuple[str, ...]:

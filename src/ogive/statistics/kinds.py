@@ -98,6 +98,7 @@ class Kind:
         people: Whether pairs of people can compute it.
         positional: Fields with a default that stand beside the columns of its function and verb.
         arrays: What its function calls the arrays; by default one is `values`, and several have the columns' names.
+        words: Other names that people look for it under, in lower case, without hyphens and underscores.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Kind:
     people: bool = False
     positional: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
+    words: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", self.command or self.name)
@@ -119,8 +121,8 @@ class Kind:
 
     @property
     def alias(self) -> tuple[str, ...]:
-        """Other names of its command: the name of the statistic, where the command has its own."""
-        return () if self.command == self.name else (self.name,)
+        """Other names of its command: those of the statistic and of its function."""
+        return tuple(dict.fromkeys(each for each in (self.name, self.function) if each != self.command))
 
     def room(self, name: str) -> ModuleType:
         """A module of the kind's folder."""
@@ -173,78 +175,86 @@ class Kind:
 KINDS = (
     Kind(
         "ecdf", "ecdf", "Ecdf", "curve.estimate:Curve", "ogive.curve/1",
-        "a whole distribution function", owners=True,
+        "a whole distribution function", owners=True, words="cdf distribution cumulative",
     ),
     Kind(
         "quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1",
         "quantiles with simultaneous intervals", owners=True, positional=("probabilities",),
+        words="median quartiles quartile quantile percentiles percentile deciles iqr",
     ),
     Kind(
         "boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1",
-        "a boxplot of all records, or of each group", owners=True, arrays=("data",),
+        "a boxplot of all records, or of each group", owners=True, arrays=("data",), words="box boxplots",
     ),
     Kind(
         "roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1",
         "the ROC curve of a score, with its AUC", arrays=("scores", "labels"),
+        words="auc auroc rocauc rocaucscore sensitivity specificity",
     ),
     Kind(
         "survival", "survival", "Survival", "survival.estimate:SurvivalEstimate", "ogive.survival/1",
         "survival over time, where observation may end before the event (Kaplan-Meier)", owners=True,
+        words="km kaplanmeier kaplan meier logrank nelsonaalen rmst cuminc cumulativeincidence survfit",
     ),
     Kind(
         "concordance", "concordance", "Concordance", "concordance.estimate:ConcordanceEstimate", "ogive.concordance/1",
         "how well a risk score ranks and predicts times to an event that may be censored (concordance, AUC, Brier)",
+        words="cindex concordanceindex harrell uno",
     ),
     Kind(
         "validation", "validation", "Validation", "validation.estimate:ValidationEstimate", "ogive.validation/1",
         "measures of predicted probabilities: Brier score, calibration, decisions, AUC", command="validate",
+        words="brier brierscore ece netbenefit decisioncurve recalibration",
     ),
     Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
         "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
-        arrays=("probabilities", "labels"),
+        arrays=("probabilities", "labels"), words="hosmerlemeshow hosmer hl",
     ),
     Kind(
         "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
         "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", command="ustat", owners=True, people=True,
-        positional=("kernel",), arrays=("data",),
+        positional=("kernel",), arrays=("data",), words="gini kendall kendalltau tau pairwise",
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
         "bounds of a column of unknown range, to use as --bounds of other commands", function="find_bounds",
+        words="range min max minmax",
     ),
     Kind(
         "count", "sums", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
-        "how many records have a value, or one of the values named", owners=True,
+        "how many records have a value, or one of the values named", owners=True, words="n size number frequency",
     ),
     Kind(
         "proportion", "sums", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
         "the share of the records that have one of the values named", owners=True,
+        words="share rate percent percentage prevalence",
     ),
     Kind(
         "mean", "sums", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
-        "the mean of a column, with its standard deviation", owners=True,
+        "the mean of a column, with its standard deviation", owners=True, words="average avg sd std variance",
     ),
     Kind(
         "sum", "sums", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
-        "the sum of a column", owners=True,
+        "the sum of a column", owners=True, words="total",
     ),
     Kind(
         "histogram", "histogram", "Histogram", "histogram.estimate:HistogramEstimate", "ogive.histogram/1",
-        "how many records each category has", owners=True,
+        "how many records each category has", owners=True, words="hist bar frequencies valuecounts",
     ),
     Kind(
         "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
         "the first table of a report, which describes every variable, overall or by group", positional=("columns",),
-        arrays=("table",),
+        arrays=("table",), words="table1 tableone tbl1 summary summarize baseline",
     ),
     Kind(
         "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",
         "a table of two columns, with a test of whether they are independent", owners=True,
+        words="contingency chi2 chisq chisquare chisquared crosstable crosstabs tabulate",
     ),
     Kind(
         "group_auc", "group_auc", "GroupAuc", "group_auc.estimate:GroupAucEstimate", "ogive.group_auc/1",
-        "the AUC of a score within each group and between groups", command="group-auc",
+        "the AUC of a score within each group and between groups", command="group-auc", words="fairness fairauc",
     ),
     Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
@@ -253,8 +263,8 @@ KINDS = (
 COMMANDED = {kind.command: kind for kind in KINDS if kind.summary is not None}
 """The kinds that the command line has commands of, by the names of these."""
 
-ALIASES = {kind.name: kind.command for kind in COMMANDED.values() if kind.name != kind.command}
-"""The names of statistics whose command has another name; they call the same command."""
+ALIASES = {name: kind.command for kind in COMMANDED.values() for name in kind.alias}
+"""Names of statistics and functions whose command has another name; they call the same command."""
 
 CALLED = {kind.function: kind for kind in COMMANDED.values()}
 """The same kinds by the names of their functions and verbs."""
@@ -270,10 +280,23 @@ MODELS = ("ogive.ranker/1",)
 """Schemas of models that were learnt privately, which a ledger records besides estimates."""
 
 
-def called_otherwise(name: str) -> str:
-    """What to add where a function or verb is missing that has the name of a command; nothing for other names."""
-    kind = COMMANDED.get(name)
-    return "" if kind is None else f"; what the command ogive {name} does is done by {kind.function}"
+def kind_called(name: str) -> Kind | None:
+    """The kind that people may mean by a name that no command or function has."""
+    bare = name.lower().replace("-", "").replace("_", "")
+    return next((kind for kind in COMMANDED.values() if bare in kind.words.split()), None)
+
+
+def function_called(name: str, missing: str) -> str:
+    """The name of the function and verb of a kind that is called by the name of its command or statistic.
+
+    Raises:
+        AttributeError: no kind has that name; the message, `missing`, says what releases it where people call it so.
+    """
+    command = ALIASES.get(name, name)
+    if command in COMMANDED:
+        return COMMANDED[command].function
+    kind = kind_called(name)
+    raise AttributeError(missing if kind is None else f"{missing}; {kind.function} releases {kind.summary}", name=name)
 
 
 STATISTICS: tuple[type[Statistic[Any]], ...]

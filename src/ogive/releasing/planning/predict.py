@@ -33,7 +33,7 @@ from ogive.privacy import (
 )
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
-from ogive.releasing.planning.rows import LeftOut, Plan, PlanRow, listed, metrics_of, named
+from ogive.releasing.planning.rows import LeftOut, Metrics, Plan, PlanRow, among_errors, listed, metrics_of, named
 from ogive.releasing.release import drive
 from ogive.statistics import base
 from ogive.statistics.kinds import prediction_of
@@ -498,8 +498,10 @@ def required_privacy(
         statistic: The statistic to plan, with its own method; "auto" is the best one.
         records: Number of records, or a guess if it is private.
         error: One name and the largest acceptable value, for example {"ks": 0.01}. The names are those of a plan's
-            errors (rmse, ks, ks_95, band, and with simulated releases auc and others) or the headings of their
-            columns.
+            errors (rmse, ks, ks_95, band, and with simulated releases auc and others), the headings of their columns,
+            or one word that no other heading has, such as mean. Of curves and quantiles {"median": 1} and
+            {"quantiles": 1} are distances of values, in 95 of 100 releases, as a plan states them. Errors of values
+            are in units of the column.
         kind: "pure", "zcdp", or "approx", which needs delta.
         delta: Delta of an approximate guarantee.
         adjacency: Which data sets would be adjacent.
@@ -538,7 +540,7 @@ def required_privacy(
         public=public,
     )
     metrics = metrics_of(base.innermost(statistic).name)
-    name = named(metrics, given_name)
+    name, largest, factor = _of_values(base.innermost(planner.statistic), named(metrics, given_name), largest, metrics)
     trials = 0
 
     def value(loss: Fraction) -> float:
@@ -550,11 +552,30 @@ def required_privacy(
         trials += 1
         if progress is not None:
             progress(min(trials, _MOST_TRIALS), _MOST_TRIALS)
-        if name not in errors:
-            raise ParameterError(f"`error` must name one of {listed(metrics, errors)}, got {quoted(name)}")
-        return errors[name]
+        predicted = among_errors(metrics, errors, name)
+        if predicted not in errors:
+            raise ParameterError(f"`error` must name one of {listed(metrics, errors)}, got {quoted(given_name)}")
+        return errors[predicted] * factor
 
-    return make(_smallest(value, largest, name))
+    return make(_smallest(value, largest, given_name))
+
+
+def _of_values(statistic: base.Statistic[Any], name: str, largest: float, metrics: Metrics) -> tuple[str, float, float]:
+    """The predicted error that a wanted one stands for, its largest value, and what it is multiplied by."""
+    from ogive.releasing.planning.text import DISTANCES, READ_OFF, Scale
+
+    scale = Scale.of(base.describe(statistic), None)
+    if name in metrics:
+        return name, largest, scale.span if metrics[name].of_range else 1.0
+    if statistic.name not in READ_OFF or name not in DISTANCES or scale.step is None:
+        return name, largest, 1.0
+    error, times = DISTANCES[name]
+    if largest <= scale.step:
+        raise ParameterError(
+            f"an error of {name} is at least a step of the grid, {scale.step:.3g}; ask for a larger error or more "
+            f"`bins`, got {largest:g}"
+        )
+    return error, largest - scale.step, times * scale.span
 
 
 def _smallest(value: Callable[[Fraction], float], wanted: float, name: str) -> Fraction:

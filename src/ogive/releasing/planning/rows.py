@@ -443,6 +443,13 @@ def named(metrics: Metrics, name: str) -> str:
     return name if name in metrics else next((each for each in metrics if metrics[each].title == name), name)
 
 
+def among_errors(metrics: Metrics, errors: Iterable[str], name: str) -> str:
+    """The one of some errors that has that name, or that alone has this word in the heading of its column."""
+    words = {each: title(metrics, each).lower().replace(":", " ").split() for each in errors}
+    close = [each for each in words if name.lower() in words[each]]
+    return close[0] if name not in words and len(close) == 1 else name
+
+
 def listed(metrics: Metrics, names: Iterable[str]) -> str:
     """Names for a message, each with the heading of its column where that is another."""
     titles = {name: title(metrics, name) for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -163,8 +164,13 @@ class Table(Generic[RowT]):
 
 WIDTH = 100
 _COLUMNS = ("column", "score", "probability")
-_READ_OFF = ("ecdf", "quantiles")
-"""Statistics whose curve one reads quantiles off, which err by distances of values."""
+READ_OFF = {"ecdf": ("ks", "ks_95", "band"), "quantiles": ("mean_rank", "width", "rank")}
+"""Statistics whose curve one reads quantiles off, which err by distances of values: other errors that answers state."""
+
+DISTANCES = {"median": ("rmse", 2), "quantiles": ("ks_95", 1)}
+"""These distances: the error of the curve that each is, and its multiple."""
+
+_DISTANCE = Metric("distance", UNITS, of_range=True)
 
 _READ_OFF_CURVE = "resample"
 """The method of boxes that are read off a curve, which has a method of its own."""
@@ -217,6 +223,38 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
     return "\n".join([*lines, "", *(line for policy_of in shown.legend(say) for line in _wrapped(policy_of))]).rstrip(
         "\n"
     )
+
+
+def answer(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None = None) -> str:
+    """What a plan comes to: the method that is taken under each guarantee, what it costs and how far off it is."""
+    rows = [row for row in plan.rows if row.chosen]
+    shown = _Shown(dataclasses.replace(plan, rows=tuple(rows)), unit)
+    several = len({row.privacy for row in rows}) > 1
+    guarantee = Column[PlanRow]("guarantee", lambda row: str(row.privacy), left=True)
+    within = shown.within() if any("ks_95" in row.errors for row in rows) else []
+    answers = [name for name in shown.names if name in READ_OFF.get(str(shown.statistic.get("name")), shown.names)]
+    shown.names = answers or shown.names
+    named = [*([guarantee] if several else []), *_names(rows)]
+    for columns in ([*shown.facts(), *within, *shown.errors()], [*within, *shown.errors()], within or shown.facts()):
+        table = Table([*named, *columns], rows)
+        if len(table.heading) <= WIDTH:
+            break
+    heads = dict.fromkeys(plain(head) for head in (heading(plan), "" if several else str(rows[0].privacy)) if head)
+    lines = _wrapped(f"plan for {', '.join(heads)}: {plan.records:,} records, trust {plan.trust}")
+    lines += _wrapped(plan.unit.words + (f"; {plan.records:,} is your own guess" if plan.guessed else ""))
+    lines.append(table.heading)
+    for row in rows:
+        lines += [table.line(row), *shown.errors_below(row, shown.below())]
+    lines += _traffic(rows)
+    if within:
+        lines += _wrapped(
+            f"median, quantiles: within this distance {shown.scale.words(_DISTANCE)}, in 95 of 100 releases, if values "
+            "are spread evenly over the bounds; without sampling error"
+        )
+    lines += [line for told in shown.legend(say, basis=False) for line in _wrapped(told)]
+    methods = len({_named(row) for row in plan.rows})
+    compared = f"compares {methods} methods, and " if methods > 1 else ""
+    return "\n".join([*lines, *_wrapped(say(f"`all=True` {compared}says what these predictions are based on"))])
 
 
 def tables(plans: Mapping[str, Plan]) -> str:
@@ -343,8 +381,19 @@ class _Shown:
     def _scaled(self, name: str) -> bool:
         return name in self.metrics and self.metrics[name].of_range
 
-    def legend(self, say: Callable[[str], str]) -> list[str]:
-        """What the columns say."""
+    def within(self) -> list[Column[PlanRow]]:
+        """Errors of quantiles as distances of values, as `distances`; no column where these are not read."""
+        if self.statistic.get("name") not in READ_OFF or self.scale.step is None:
+            return []
+        plain_scale = dataclasses.replace(self.scale, unit=None)
+
+        def cell(row: PlanRow, *, error: str, factor: int) -> str:
+            return plain_scale.within(factor * row.errors[error]) if error in row.errors else "-"
+
+        return [Column(name, partial(cell, error=error, factor=factor)) for name, (error, factor) in DISTANCES.items()]
+
+    def legend(self, say: Callable[[str], str], *, basis: bool = True) -> list[str]:
+        """What the columns say, and what predictions are based on."""
         lines = []
         for name in self.names:
             if name in self.metrics:
@@ -354,12 +403,12 @@ class _Shown:
                 lines.append(f"{title(self.metrics, name)}: {words}")
         if any(row.traffic is not None for row in self.plan.rows):
             lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
-        basis = _OPTIONS.sub(r"`\1`", marks_of(self.plan.basis))
-        return [*lines, *say(basis).split("\n")] if basis else lines
+        text = _OPTIONS.sub(r"`\1`", marks_of(self.plan.basis)) if basis else ""
+        return [*lines, *say(text).split("\n")] if text else lines
 
     def distances(self, row: PlanRow) -> str:
         """Errors of quantiles as distances of values; nothing where they are not read, or the grid is not even."""
-        if self.statistic.get("name") not in _READ_OFF or self.scale.step is None:
+        if self.statistic.get("name") not in READ_OFF or self.scale.step is None:
             return ""
         if "ks_95" in row.errors:
             text = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
