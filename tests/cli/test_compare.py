@@ -47,8 +47,9 @@ def test_prints_the_three_distances_of_each_other(files, capsys):
     lines = out.splitlines()
     assert lines[0] == f"{files['a']} compared with"
     curves = [ogive.Curve.from_json(files[name]) for name in ("a", "b")]
-    assert str(ogive.distances(*curves)) in lines[1]
-    found = [float(number) for number in re.findall(r"(?:KS|Mover's|energy) ([\d.e-]+)", lines[2])]
+    shown = str(ogive.distances(*curves, confidence_level=0.95)).splitlines()
+    assert [line.strip() for line in (lines[1].partition("  ")[2][len(str(files["b"])) :], lines[2])] == shown
+    found = [float(number) for number in re.findall(r"(?:KS|Mover's|energy) ([\d.e-]+)", lines[3])]
     expected = ogive.distances(curves[0], VALUES)
     assert found == pytest.approx([expected.ks, expected.emd, expected.energy], rel=1e-3)
     assert err == f"{files['records']} holds records: distances to it are not private\n"
@@ -62,8 +63,8 @@ def test_writes_them_as_json_and_draws_quantiles(files, tmp_path, capsys):
     found = json.loads(out)
     assert found["schema"] == "ogive.comparison/1"
     curves = [ogive.Curve.from_json(files[name]) for name in ("a", "b")]
-    expected = ogive.distances(*curves, between="steps").to_dict()
-    assert found["compared"] == [{"with": str(files["b"]), **expected}]
+    expected = ogive.distances(*curves, between="steps", confidence_level=0.95).to_dict()
+    assert found["compared"] == [{"with": str(files["b"]), **json.loads(json.dumps(expected))}]
     assert "not private" not in err
 
 

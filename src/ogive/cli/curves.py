@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ogive.cli.data import as_written, data_file, in_file
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words
 from ogive.cli.output import check_outputs, draw, write_out, write_result
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def compare(
     if plot is not None and len(others) > 1:
         raise ParameterError("--plot draws one curve against one other; name one")
     check_outputs(None, output.output, plot=plot, keep=[first, *others])
-    from ogive.statistics.curve.distances import distances
 
     curve = _curve_in(first)
     compared = [_curve_in(path) if _is_release(path) else _exact(path, curve, column, missing, na) for path in others]
@@ -67,7 +66,7 @@ def compare(
     results = []
     for path, other in zip(others, compared, strict=True):
         try:
-            gap = distances(curve, other, between=between) if _is_release(path) else _stray(curve, other, between)
+            gap = _gap(curve, other, between) if _is_release(path) else _stray(curve, other, between)
             results.append((path, gap))
         except ParameterError as problem:
             raise problem.prefixed(path) from None
@@ -136,6 +135,16 @@ def _refined(grid: Grid) -> Grid:
     return grid
 
 
+def _gap(curve: Curve, other: Curve, between: str | None) -> Distances:
+    """How far two releases lie apart, and their populations, where bands are known of both."""
+    from ogive.statistics.curve.distances import distances
+
+    try:
+        return distances(curve, other, between=between, confidence_level=0.95)
+    except UnsupportedError:
+        return distances(curve, other, between=between)
+
+
 def _stray(curve: Curve, exact: Curve, between: str | None) -> Distances:
     """How far a release is from records, whose curve is a staircase."""
     from ogive.statistics.curve.distances import axis_of, compare, form
@@ -154,7 +163,7 @@ def _table(first: Path, result: list[tuple[Path, Distances]]) -> str:
     width = max(map(len, names))
     lines = [f"{first} compared with"]
     for name, (_, distances) in zip(names, result, strict=True):
-        lines.append(f"  {name:<{width}}  {distances}")
+        lines.append(f"  {name:<{width}}  " + str(distances).replace("\n", f"\n  {'':<{width}}  "))
     return "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 """Distances between distribution functions: exact values, scipy as oracle, and the laws of a metric."""
 
+import dataclasses
 import datetime
 import math
 import warnings
@@ -11,6 +12,7 @@ from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ogive
 from ogive import Distances, Grid, distances
 from ogive.errors import ParameterError
 from ogive.statistics.curve.distances import Piecewise, compare, of_curve
@@ -196,3 +198,82 @@ def test_refuses_what_does_not_compare(a, b, options, words):
 
 def test_a_function_of_one_number_will_do():
     assert distances(lambda x: 0.0 if x < 0.25 else 1.0, [0.25], bounds=(0, 1)).emd == pytest.approx(0, abs=1e-9)
+
+
+# --- Populations: intervals and the test of whether there is a difference
+
+
+def released(values, **options):
+    return ogive.ecdf(values, bounds=(0, 100), bins=64, privacy=ogive.PureDP(1), **options)
+
+
+def test_intervals_hold_the_distances_of_populations_and_the_test_keeps_its_size():
+    """The control, intervals a tenth as wide around the estimate, misses."""
+    random = np.random.default_rng(11)
+    first, second = scipy.stats.norm(50, 10), scipy.stats.norm(56, 10)
+    ks, emd = 2 * scipy.stats.norm.cdf(0.3) - 1, 6.0
+    runs = size(100, part=25)
+    held, control, rejected, told = 0, 0, 0, 0
+    for _ in range(runs):
+        one, two = released(first.rvs(800, random_state=random)), released(second.rvs(500, random_state=random))
+        gap = distances(one, two, confidence_level=0.95)
+        found = gap.populations
+        held += found.ks[0] <= ks <= found.ks[1] and found.emd[0] <= emd <= found.emd[1]
+        control += abs(gap.ks - ks) <= (found.ks[1] - found.ks[0]) / 20
+        told += found.p_value < 0.05
+        same = distances(one, released(first.rvs(500, random_state=random)), confidence_level=0.95)
+        rejected += same.populations.p_value < 0.2
+    assert held >= 0.95 * runs - 3
+    assert control < 0.8 * runs
+    assert rejected <= 0.2 * runs + 3
+    assert told > 0.5 * runs
+
+
+@pytest.mark.parametrize("grid", ["linear", "integers"])
+def test_the_ends_are_those_of_all_curves_in_both_bands_and_the_p_value_where_they_part(grid):
+    random = np.random.default_rng(3)
+    options = {
+        "bounds": (0, 20),
+        "privacy": ogive.PureDP(1),
+        "grid": grid,
+        **({"bins": 20} if grid == "linear" else {}),
+    }
+    one, two = (ogive.ecdf(random.integers(low, 21, 900).tolist(), **options) for low in (0, 6))
+    found = distances(one, two, confidence_level=0.9).populations
+    bands = [curve.band(0.95) for curve in (one, two)]
+    assert found.ks[0] == max(0, *(bands[0].low - bands[1].high), *(bands[1].low - bands[0].high))
+    places = np.linspace(0, 20, 4001)[:-1] + 1 / 500  # no threshold among them
+    if grid == "integers":
+        places = np.floor(places)
+    ends = [band(places) for band in bands]
+    most = np.maximum(ends[0][1] - ends[1][0], ends[1][1] - ends[0][0])
+    assert found.ks[1] == pytest.approx(most.max())
+    assert found.emd[1] == pytest.approx(20 * most.mean(), rel=2e-3)
+    near = released_like(two, one, 0.4)
+    weak = distances(one, near, confidence_level=0.9).populations
+    assert 1e-3 < weak.p_value < 0.5
+    for factor, apart in ((0.97, False), (1.03, True)):
+        wide = [curve.band(1 - factor * weak.p_value / 2) for curve in (one, near)]
+        assert (max(*(wide[0].low - wide[1].high), *(wide[1].low - wide[0].high)) > 0) == apart
+
+
+def released_like(curve, other, share):
+    """A curve between two others."""
+    raw = share * curve.raw + (1 - share) * other.raw
+    return dataclasses.replace(other, raw=raw, cumulative=np.clip(raw, 0, other.total), measured=None)
+
+
+def test_strong_differences_are_bounded_and_known_distributions_need_one_band():
+    random = np.random.default_rng(4)
+    curve, far = released(random.normal(30, 5, 3000)), released(random.normal(70, 5, 3000))
+    found = distances(curve, far, confidence_level=0.95).populations
+    assert (found.p_value, found.at_most) == (2e-4, True)
+    assert "no difference: p <= 0.0002; Earth Mover's" in str(found)
+    assert distances(curve, scipy.stats.norm(70, 5), confidence_level=0.95).populations.p_value == 1e-4
+    near = distances(curve, scipy.stats.norm(30, 5), confidence_level=0.95).populations
+    assert near.p_value > 0.05
+    assert near.ks[0] == 0 < near.ks[1] < found.ks[0]
+    assert distances(curve, far).populations is None
+    assert set(distances(curve, far, confidence_level=0.95).to_dict()["populations"]) >= {"ks", "emd", "p_value"}
+    with pytest.raises(ParameterError, match="intervals of distances need a released curve"):
+        distances([0.5], [1.5], confidence_level=0.95)

@@ -15,6 +15,7 @@ Source: Rizzo and Szekely 2016 for the energy distance; `scipy.stats` follows th
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 from collections.abc import Callable
@@ -282,25 +283,146 @@ class Distances:
         emd: Earth mover's distance: area between the two, in units of the axis.
         energy: Energy distance, in square roots of these units.
         unit: "days" on an axis of dates or times, "" on one of numbers.
+        populations: What is known of the distance between the populations, where a confidence level was given.
     """
 
     ks: float
     emd: float
     energy: float
     unit: str = ""
+    populations: Separation | None = None
 
     def __str__(self) -> str:
-        """One line with all three."""
+        """All three in one line, and what is known of populations in another."""
         after = f" {self.unit}" if self.unit else ""
         root = f" sqrt({self.unit})" if self.unit else ""
-        return f"KS {self.ks:.4g}, Earth Mover's {self.emd:.4g}{after}, energy {self.energy:.4g}{root}"
+        line = f"KS {self.ks:.4g}, Earth Mover's {self.emd:.4g}{after}, energy {self.energy:.4g}{root}"
+        return line if self.populations is None else f"{line}\n{self.populations}{after}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"ks": self.ks, "emd": self.emd, "energy": self.energy, "unit": self.unit}
+        more = {} if self.populations is None else {"populations": dataclasses.asdict(self.populations)}
+        return {"ks": self.ks, "emd": self.emd, "energy": self.energy, "unit": self.unit, **more}
 
 
-def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between: str | None = None) -> Distances:
+@dataclass(frozen=True)
+class Separation:
+    """How far two populations lie apart.
+
+    Fields:
+        ks, emd: Intervals of both distances that hold together with the confidence level.
+        confidence_level: Their level.
+        p_value: Of the hypothesis that both have one distribution.
+        at_most: Whether the p-value is at most that, since no band of a higher level is known.
+    """
+
+    ks: tuple[float, float]
+    emd: tuple[float, float]
+    confidence_level: float
+    p_value: float
+    at_most: bool
+
+    def __str__(self) -> str:
+        """One line."""
+        sign = "<=" if self.at_most else "="
+        return (
+            f"populations, {100 * self.confidence_level:.6g} %: KS {self.ks[0]:.3g} to {self.ks[1]:.3g}; "
+            f"no difference: p {sign} {self.p_value:.2g}; Earth Mover's {self.emd[0]:.3g} to {self.emd[1]:.3g}"
+        )
+
+
+_LEAST = 1e-4
+"""The smallest probability of error of a band."""
+
+_HALVINGS = 20
+
+
+def separation(a: Any, b: Any, confidence_level: float, axis: Axis, between: str | None) -> Separation:
+    """Intervals of the distances of populations, and a test of whether there is any, from simultaneous bands.
+
+    Each band of k fails with probability (1 - confidence_level) / k, so what follows from all of them holds with the
+    confidence level, also where both are of the same records. The p-value is the smallest probability of error at which
+    no distribution lies in both bands.
+    """
+    private = sum(isinstance(each, CurveBase) for each in (a, b))
+
+    def gaps(error: float) -> tuple[Float64, float, Float64, Float64]:
+        """Knots, the least largest distance at one of them, and the least and most distances between neighbors."""
+        ends = [_ends(each, error / private, axis, between) for each in (a, b)]
+        knots = np.unique(np.concatenate([each.places for each in ends]))
+        (low, here, high), (other_low, other_here, other_high) = (each.at(knots) for each in ends)
+        least = float(np.max(np.maximum(low - other_here, other_low - here), initial=0.0))
+        within = np.maximum(0.0, np.maximum(low - other_high, other_low - high))
+        return knots, least, within, np.maximum(high - other_low, other_high - low)
+
+    knots, least, within, most = gaps(1 - confidence_level)
+    widths = np.diff(knots) / _scale(axis.unit)
+    low, high = math.log(private * _LEAST), 0.0
+    at_most = gaps(private * _LEAST)[1] > 0
+    for _ in range(0 if at_most else _HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gaps(math.exp(middle))[1] > 0 else (middle, high)
+    return Separation(
+        (least, float(most.max())),
+        (float(widths @ within[:-1]), float(widths @ most[:-1])),
+        confidence_level,
+        private * _LEAST if at_most else math.exp(high),
+        at_most,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """Functions that hold a distribution function, which is 0 before the first place.
+
+    Fields:
+        places: Not decreasing, shape (m,).
+        low: Lower end from each place to the next.
+        here: Upper end at each place.
+        high: Upper end from each place to the next.
+    """
+
+    places: Float64
+    low: Float64
+    here: Float64
+    high: Float64
+
+    def at(self, knots: Float64) -> tuple[Float64, Float64, Float64]:
+        """The lower end from each knot to the next, and the upper ones at it and to the next."""
+        before = np.searchsorted(self.places, knots, side="right")
+        low, high = (np.append(0.0, values)[before] for values in (self.low, self.high))
+        exact = np.isin(knots, self.places)
+        return low, np.where(exact, np.append(0.0, self.here)[before], high), high
+
+
+def _ends(item: Any, error: float, axis: Axis, between: str | None) -> _Ends:
+    """The ends of a band of a curve; a sample or a known distribution is exact but for what rises between its knots."""
+    if not isinstance(item, CurveBase):
+        function = form(item, axis, between)
+        high = np.append(np.maximum(function.right[:-1], function.left[1:]), 1.0)
+        return _Ends(function.knots, function.right, function.right, high)
+    band, grid = item.band(1 - error), item.grid
+    if between == "steps" or (between is None and (grid.kind == "integers" or grid.unit == "date")):
+        return _Ends(jumps(grid), band.low, band.high, band.high)
+    low, high = np.append(0.0, band.low), np.append(band.high, 1.0)
+    return _Ends(
+        np.append(min(grid.low, grid.thresholds[0]), grid.thresholds), low, np.append(high[0], band.high), high
+    )
+
+
+def _scale(unit: str) -> float:
+    """Units of the axis in one of those that distances are stated in."""
+    return {"number": 1.0, "date": 1.0}.get(unit, 86_400e6)
+
+
+def distances(
+    a: Any,
+    b: Any,
+    *,
+    bounds: tuple[Any, Any] | None = None,
+    between: str | None = None,
+    confidence_level: float | None = None,
+) -> Distances:
     """Compare two distribution functions.
 
     Each may be a released or exact `Curve`, a sample (an array of numbers or dates: its empirical distribution
@@ -318,10 +440,13 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
         between: Interpolation of a curve between thresholds: "steps" (constant: all mass lies on thresholds) or
             "lines" (linear: mass is uniform within a bin). By default "steps" on grids of integers and of dates, else
             "lines".
+        confidence_level: Of intervals of `ks` and `emd` between the populations, at most 0.9999, or 0.9998 for two
+            curves. They come with a test of whether the populations are equal, and hold whether the curves are of the
+            same records or of others. None: no intervals.
 
     Raises:
         ParameterError: the two are on different axes, bounds are missing or differ, a value is missing, a function is
-            not a distribution function, or a curve is not defined.
+            not a distribution function, a curve is not defined, or intervals are wanted and none of the two is a curve.
 
     Privacy:
         Post-processing if both are released or public. With a sample of private records the result is not private.
@@ -334,7 +459,12 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
         among(between, "between", ("steps", "lines"))
     axis = axis_of(a, b, bounds)
     first, second = (form(item, axis, between) for item in (a, b))
-    return compare(first, second, unit=axis.unit)
+    result = compare(first, second, unit=axis.unit)
+    if confidence_level is None:
+        return result
+    if not any(isinstance(item, CurveBase) for item in (a, b)):
+        raise ParameterError("intervals of distances need a released curve, whose band says what noise and sampling do")
+    return dataclasses.replace(result, populations=separation(a, b, confidence_level, axis, between))
 
 
 def compare(first: Piecewise, second: Piecewise, *, unit: str = "number") -> Distances:
@@ -347,7 +477,7 @@ def compare(first: Piecewise, second: Piecewise, *, unit: str = "number") -> Dis
     crossing = (start * end < 0) & (size > 0)
     area = np.where(crossing, (start**2 + end**2) / (2 * np.where(size > 0, size, 1)), size / 2)
     squares = (start**2 + start * end + end**2) / 3
-    scale = {"number": 1.0, "date": 1.0}.get(unit, 86_400e6)
+    scale = _scale(unit)
     return Distances(
         ks=float(max(np.abs(left).max(), np.abs(right).max())),
         emd=float(widths @ area) / scale,
