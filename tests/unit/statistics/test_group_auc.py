@@ -278,6 +278,15 @@ def test_ties_widen_the_interval_by_what_bins_hide():
     assert 0.1 < exact.tie_bound < 0.25
 
 
+def test_a_grid_that_is_too_coarse_is_told():
+    records = drawn(5)
+    coarse, fine = released(records, grid=ogive.Grid.linear(0, 8, bins=8)), released(records)
+    told = "warning: the grid of scores is too coarse: ties within bins move an AUC within a group by at most 0"
+    assert coarse.tie_bound > 0.05 >= fine.tie_bound
+    assert told in str(coarse)
+    assert "too coarse" not in str(fine)
+
+
 def test_smoothed_counts_stand_in_for_the_noisy_ones():
     counts = np.array([[3.0, -2.0, 5.0], [0.0, 0.0, 4.0]])
     found = Classes(counts, (1, 1), None, 1.0, "high").plausible

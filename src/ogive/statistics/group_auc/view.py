@@ -16,6 +16,8 @@ from ogive.showing.view import Card, Numbers, Rows, View, aligned, level, with_e
 from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
 
 _LONG = 40
+_COARSE = 0.05
+"""What ties may move an AUC by before a page says that the grid is too coarse."""
 _MOST_DIFFERENCES = 6
 _COLORS = "RdYlBu"
 _OPACITY, _LEAST, _CELL, _FRAME = 0.8, 3.6, 1.3, 0.94
@@ -88,6 +90,10 @@ class GroupAucEstimateView(View):
             notes.append("warning: noise may account for a whole class of every pair; no area is defined")
         elif math.isfinite(estimate.tie_bound):
             ties = f"ties within bins move an AUC within a group by at most {estimate.tie_bound:.2g}, which is included"
+            if estimate.tie_bound > _COARSE:
+                ties = (
+                    f"warning: the grid of scores is too coarse: {ties}; narrower bounds or more bins separate scores"
+                )
             notes.append(ties)
         return notes
 
