@@ -164,7 +164,7 @@ def log_rank(n: int, epsilon: float, weights: str, releases: int, ratio: float =
             ]
             if not min(each.estimable for each in pair):
                 continue
-            value, sampling, variance = process.weighted_log_rank(*pair, weights)
+            value, sampling, variance = (each.flat[0] for each in process.weighted_log_rank(pair, weights))
             values[place].append(math.erfc(abs(value) / math.sqrt(2 * (sampling + variance))))
     return np.array(values[0]), np.array(values[1])
 

@@ -259,6 +259,10 @@ class View:
         """What a legend of several curves says of each, after the name of its group; empty for nothing."""
         return ""
 
+    def between(self, groups: Sequence[Any], estimates: Sequence[Any]) -> list[str]:
+        """What a table of groups says of their differences, in lines."""
+        return []
+
     draw_groups: ClassVar[Callable[..., Any] | None] = None
     """How the estimates of several groups are drawn into one picture, where none is drawn over the last."""
 

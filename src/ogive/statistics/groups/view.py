@@ -86,6 +86,7 @@ class GroupEstimatesView(View):
             for note in each.view().notes
         ]
         lines += [str(each) for each in self.estimate.contrasts]
+        lines += self.first.between(self.estimate.groups, self.estimate.estimates)
         if self.estimate.threshold is not None:
             lines.append(
                 f"groups were found: values of {self.estimate.by} with fewer than about {self.estimate.threshold:,} "

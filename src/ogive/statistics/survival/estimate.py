@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -28,7 +28,7 @@ from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.functionals import noise_roots
 from ogive.statistics.plain_json import Codec, Fields, Read, check_price, loss_of, nested, optional, stored, understated
 from ogive.statistics.prediction import Metric, Prediction
-from ogive.statistics.significance import HypothesisTest
+from ogive.statistics.significance import Alternative, HypothesisTest
 from ogive.statistics.sums.lattice import VALUES, read_values
 from ogive.statistics.survival import process
 from ogive.statistics.survival.process import Change, Ends, Process
@@ -386,33 +386,47 @@ class SurvivalEstimate(Estimate):
 
     # two groups
 
-    def log_rank(self, other: SurvivalEstimate, weights: Weights = "log-rank") -> HypothesisTest:
-        """Test whether two independent groups have one survival function, by observed less expected events.
+    def log_rank(
+        self, other: SurvivalEstimate | Sequence[SurvivalEstimate], weights: Weights = "log-rank"
+    ) -> HypothesisTest:
+        """Test whether independent groups have one survival function, by observed less expected events.
 
         Args:
-            other: The estimate of other records, on the same thresholds.
+            other: The estimate of other records, on the same thresholds, or those of several other groups.
             weights: "log-rank" (equal weights), "gehan" (the number at risk) or "tarone-ware" (its square root).
 
         Returns:
-            A test whose p-value counts the noise of both releases; without a statistic where noise leaves none.
+            A test whose p-value counts the noise of all releases; without a statistic where noise leaves none. With
+            more than two groups the statistic is a chi-square.
 
         Raises:
-            ParameterError: the thresholds are not the same, or the weights are unknown.
+            ParameterError: the thresholds are not the same, the weights are unknown, or there is no other group.
         """
         among(weights, "weights", WEIGHTS)
-        if other.grid != self.grid:
-            raise ParameterError(
-                "two groups are compared on the same thresholds; release both with the same bounds and bins"
-            )
+        from scipy.special import chdtrc  # slow to import
+
+        groups = [self, *([other] if isinstance(other, SurvivalEstimate) else other)]
+        if len(groups) < 2:
+            raise ParameterError("a log-rank test needs the estimate of at least one other group")
+        if any(each.grid != self.grid for each in groups):
+            raise ParameterError("groups are compared on the same thresholds; release all with equal bounds and bins")
+        two, free = len(groups) == 2, len(groups) - 1
         value = error = p_value = math.nan
-        if min(self.estimable, other.estimable):
-            value, sampling, noise = process.weighted_log_rank(self._raw, other._raw, weights)
-            error = math.sqrt(max(self.rows_of_one, other.rows_of_one) * sampling + noise)
+        if min(each.estimable for each in groups):
+            differences, sampling, noise = process.weighted_log_rank([each._raw for each in groups], weights)
+            spread = max(each.rows_of_one for each in groups) * sampling + noise
+            differences, spread = differences[:free], spread[:free, :free]
+            value, error = float(differences[0]), math.sqrt(spread[0, 0])
             p_value = math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else 1.0
+            if not two:
+                value = float(differences @ np.linalg.pinv(spread, hermitian=True) @ differences)
+                error, p_value = math.sqrt(2 * free), float(chdtrc(free, value))
         method = f"the {weights} test, with the variance of the noise beside that of the events"
-        null = f"both groups have one distribution of {self.time}"
-        what = "observed less expected events"
-        return HypothesisTest(null, what, value, 0.0, error, p_value, "two-sided", method, self.provenance)
+        null = f"{'both' if two else 'all'} groups have one distribution of {self.time}"
+        what = "observed less expected events" if two else f"chi-square with {free} degrees of freedom"
+        sides: Alternative = "two-sided" if two else "greater"
+        expected = 0.0 if two else float(free)
+        return HypothesisTest(null, what, value, expected, error, p_value, sides, method, self.provenance)
 
     def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Difference of survival at one time between two independent groups, this one less the other."""

@@ -259,6 +259,14 @@ class Change:
         changes = zip(self._by_counts(), self.process._roots, strict=True)
         return np.asarray(np.sum([np.square(each @ root).sum(axis=1) for each, root in changes], axis=0))
 
+    @property
+    def covariance(self) -> Float64:
+        """Covariance of the noise of all rows, shape (rows, rows)."""
+        if self.process.strategy is None:
+            return np.zeros((len(self.by_risk), len(self.by_risk)))
+        parts = [each @ root for each, root in zip(self._by_counts(), self.process._roots, strict=True)]
+        return np.asarray(np.sum([part @ part.T for part in parts], axis=0))
+
     @cached_property
     def _multinomial(self) -> tuple[Float64, Float64]:
         """Events of each cause and records at risk, at least 0, shape (causes, estimable) and (estimable,)."""
@@ -341,19 +349,21 @@ def whole(ends: Ends, size: int, *, falling: bool, together: bool) -> Ends:
     return Ends(low, np.maximum(low, high))
 
 
-def weighted_log_rank(one: Process, other: Process, weights: str) -> tuple[float, float, float]:
-    """Observed less expected events of the first group, its variance without a difference, and that of its noise."""
-    size = min(one.estimable, other.estimable)
-    (d1, y1), (d2, y2) = ((each.events.sum(axis=0)[:size], each.at_risk[:size]) for each in (one, other))
-    at, events = y1 + y2, d1 + d2
+def weighted_log_rank(processes: Sequence[Process], weights: str) -> tuple[Float64, Float64, Float64]:
+    """Observed less expected events of each group, and its covariances by sampling without a difference and by noise.
+
+    Shapes are (groups,) and (groups, groups). The sum over all groups is 0.
+    """
+    size = min(each.estimable for each in processes)
+    events = np.stack([each.events.sum(axis=0)[:size] for each in processes])
+    risk = np.stack([each.at_risk[:size] for each in processes])
+    at, total = risk.sum(axis=0), events.sum(axis=0)
     w = {"log-rank": np.ones(size), "gehan": at, "tarone-ware": np.sqrt(np.maximum(at, 0.0))}[weights]
-    statistic = float(np.sum(w * (d1 - y1 * events / at)))
-    spread = np.maximum(events, 0.0) * y1 * y2 / at**2 * np.clip((at - events) / np.maximum(at - 1, 1.0), 0.0, 1.0)
-    noise = 0.0
-    for process, by_event, by_risk in (
-        (one, w * (1 - y1 / at), -w * y2 * events / at**2),
-        (other, -w * y1 / at, w * y1 * events / at**2),
-    ):
-        change = Change(process, [by_event[None]] * len(process.events), by_risk[None])
-        noise += float(change.noise[0])
-    return statistic, float(np.sum(w**2 * spread)), noise
+    shares = risk / at
+    spread = w**2 * np.maximum(total, 0.0) * np.clip((at - total) / np.maximum(at - 1, 1.0), 0.0, 1.0)
+    sampling = np.diag(shares @ spread) - (shares * spread) @ shares.T
+    noise = np.zeros_like(sampling)
+    for own, process in zip(np.eye(len(processes))[:, :, None], processes, strict=True):
+        pull = w * (own - shares)
+        noise += Change(process, [pull] * len(process.events), -pull * total / at).covariance
+    return np.asarray(np.sum(w * (events - shares * total), axis=1)), sampling, noise

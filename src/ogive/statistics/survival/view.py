@@ -93,11 +93,12 @@ class SurvivalEstimateView(View):
 
     @property
     def _restricted_mean(self) -> str:
-        mean = self.estimate.restricted_mean()
-        error = mean.standard_error or 0.0
-        ends = " to ".join(number(each, error) for each in (mean.low, mean.high))
-        last = plain_number(self.estimate.last_time)
-        return f"{number(mean.value, error)} ({level(self.estimate)} CI {ends}) up to {last}"
+        return f"{self._with_ends(self.estimate.restricted_mean())} up to {plain_number(self.estimate.last_time)}"
+
+    def _with_ends(self, shown: Number) -> str:
+        error = shown.standard_error or 0.0
+        ends = " to ".join(number(each, error) for each in (shown.low, shown.high))
+        return f"{number(shown.value, error)} ({level(self.estimate)} CI {ends})"
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -138,6 +139,21 @@ class SurvivalEstimateView(View):
         at_end = f"survival at {plain_number(estimate.last_time)}"
         ends = f"{percent(value)} ({percent(low)} to {percent(high)})"
         return [("records", self._counted), ("median", self._median), (at_end, ends)]
+
+    def between(self, groups: Sequence[Any], estimates: Sequence[SurvivalEstimate]) -> list[str]:
+        """The log-rank test of all groups, and of two the difference of their restricted means."""
+        known = [(group, each) for group, each in zip(groups, estimates, strict=True) if each.defined]
+        if len(known) < 2:
+            return []
+        names, (first, *others) = [str(group) for group, _ in known], [each for _, each in known]
+        noise = " (noise included)" if first.private else ""
+        test = first.log_rank(others)
+        lines = [f"{first.time} is distributed alike in {', '.join(names)}: log-rank p {test.shown()}{noise}"]
+        if not others[1:]:
+            end = min(first.last_time, others[0].last_time)
+            gap = self._with_ends(first.restricted_mean_difference(others[0], end))
+            lines.append(f"mean {first.time} up to {plain_number(end)}, {names[0]} minus {names[1]}: {gap}")
+        return lines
 
     def number(self, confidence_level: float, probability: float) -> Number:
         """A quantile of the time to the event."""
