@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -263,6 +264,9 @@ class View:
         """What a table of groups says of their differences, in lines."""
         return []
 
+    def mark_groups(self, axes: Any, groups: Sequence[Any], estimates: Sequence[Any]) -> None:
+        """Add to a picture of several groups, drawn over each other, what each of them has of its own."""
+
     draw_groups: ClassVar[Callable[..., Any] | None] = None
     """How the estimates of several groups are drawn into one picture, where none is drawn over the last."""
 
@@ -440,6 +444,10 @@ def with_ends(measure: Any) -> str:
     return f"{shown(measure)} ({ends(measure)})"
 
 
+_FEW = 3
+"""Groups of which all pairs are compared."""
+
+
 class MeasuresView(View):
     """A table of measures of one score, or of two with their differences."""
 
@@ -447,6 +455,9 @@ class MeasuresView(View):
     table_title = "Measures"
     judged: ClassVar[str]
     """The measure whose interval says whether the release is of use."""
+
+    apart: ClassVar[Sequence[str]]
+    """Titles of the measures by which groups are compared."""
 
     @property
     def measures(self) -> Mapping[str, tuple[str, Mapping[str, Any]]]:
@@ -497,6 +508,17 @@ class MeasuresView(View):
         if self.estimate.other is not None:
             notes.append("intervals of differences hold however the errors of both scores go together, and are wide")
         return notes
+
+    def between(self, groups: Sequence[Any], estimates: Sequence[Any]) -> list[str]:
+        """Differences of groups: of all pairs of three at most, of more than three from the first."""
+        pairs = list(itertools.combinations(zip(groups, estimates, strict=True), 2))
+        compared = [(title, *self.measures[title]) for title in self.apart]
+        lines = []
+        for (one, first), (other, second) in pairs if len(groups) <= _FEW else pairs[: len(groups) - 1]:
+            gaps = {title: first.difference(second, name, **of) for title, name, of in compared}
+            known = [f"{title} {with_ends(gap)}" for title, gap in gaps.items() if not math.isnan(gap.value)]
+            lines += [f"{one} minus {other}: {', '.join(known)}"] if known else []
+        return lines
 
     @property
     def useless(self) -> str | None:

@@ -788,3 +788,8 @@ def test_a_table_of_groups_has_the_log_rank_test_and_the_difference_of_two_means
         test = first.log_rank(others)
         assert f"t is distributed alike in {', '.join(names)}: log-rank p {test.shown()} (noise included)" in text
         assert (", a minus b: " in text) == (len(names) == 2)
+        axes = by.plot()
+        shown = [label.get_text().split("\n") for label in axes.get_xticklabels()]
+        assert all(len(lines) == 1 + len(names) for lines in shown)
+        assert [lines[2] for lines in shown] == [f"{others[0].at_risk(float(lines[0])):,.0f}" for lines in shown]
+        assert any(text.get_text() == "\n".join(["", *names]) for text in axes.texts)

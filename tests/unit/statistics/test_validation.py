@@ -14,6 +14,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise.laws import draw_public
+from ogive.showing.view import with_ends
 from ogive.statistics.functionals import ClassCounts, unknown
 from ogive.statistics.validation import measures
 from ogive.statistics.validation.estimate import Recalibration, ValidationEstimate, _uncertainty
@@ -242,6 +243,19 @@ def test_groups_are_compared(table):
     direct = [each.measure("sensitivity", threshold=0.4).value for each in (one, two)]
     assert less.value == pytest.approx(direct[0] - direct[1])
     assert less.low < 0 < less.high
+    line = str(found).splitlines()[-1]
+    assert line.startswith("0 minus 1: Brier score ")
+    slope = one.difference(two, "slope")
+    assert f"calibration slope {with_ends(slope)}" in line
+
+
+@pytest.mark.parametrize(("groups", "pairs"), [(3, ["0 1", "0 2", "1 2"]), (4, ["0 1", "0 2", "0 3"])])
+def test_a_table_compares_pairs_of_few_groups_and_more_with_the_first(table, groups, pairs):
+    parts = dict(table, g=np.arange(700) % groups)
+    question = ogive.Grouped(ogive.Validation("s", "y", bins=BINS), "g", tuple(range(groups)))
+    found = ogive.release(question, trust=ogive.Central(parts), privacy=ogive.PureDP(50))
+    lines = [line for line in str(found).splitlines() if " minus " in line]
+    assert [line.partition(":")[0].replace(" minus", "") for line in lines] == pairs
 
 
 def test_a_recalibration_is_stored_and_is_monotone(exact, tmp_path):

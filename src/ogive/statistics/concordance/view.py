@@ -28,6 +28,7 @@ class ConcordanceEstimateView(MeasuresView):
 
     estimate: ConcordanceEstimate
     judged = "uno"
+    apart = ("Harrell's index", "Uno's index")
     table_title = "Measures of the score"
 
     @property

@@ -128,6 +128,7 @@ class GroupEstimatesView(View):
             return draw_panels(result, labels, {"color": COLORS[0], **look})
         else:
             axes = self._draw_over(ax, labels, look)
+            self.first.mark_groups(axes, result.groups, result.estimates)
         retitle(axes, f"by {result.by}")
         legend(axes)
         return axes

@@ -202,6 +202,18 @@ class SurvivalEstimateView(View):
         axes.set_xlabel(f"{estimate.time}; below: number at risk", color=GRAY)
         return self.finish(axes, grid="y")
 
+    def mark_groups(self, axes: Any, groups: Sequence[Any], estimates: Sequence[SurvivalEstimate]) -> None:
+        """The numbers at risk below the times, a line for each group."""
+        known = [(str(group), each) for group, each in zip(groups, estimates, strict=True) if each.defined]
+        times = [time for time, *_ in self.times or known[0][1].view().times]
+        lines = [[f"{float(each.at_risk(time)):,.0f}" for time in times] for _, each in known]
+        axes.set_xticks(
+            times, ["\n".join([plain_number(time), *cells]) for time, *cells in zip(times, *lines, strict=True)]
+        )
+        names, label = "\n".join(["", *(group for group, _ in known)]), axes.xaxis.get_ticklabels()[0]
+        style = {"ha": "right", "va": "top", "fontsize": label.get_fontsize(), "color": GRAY}
+        axes.annotate(names, (0, 0), (-8, -7), xycoords="axes fraction", textcoords="offset points", **style)
+
     def pictures(self, exact: Any) -> Sequence[Picture]:
         estimate = self.estimate
         if not estimate.defined:

@@ -42,6 +42,7 @@ class ValidationEstimateView(MeasuresView):
 
     estimate: ValidationEstimate
     judged = "auc"
+    apart = ("Brier score", "AUC", "observed less predicted", "calibration slope")
 
     @property
     def name(self) -> str:
