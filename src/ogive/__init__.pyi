@@ -73,6 +73,8 @@ from .statistics.boxplot.estimate import Boxplots as Boxplots
 from .statistics.boxplot.statistic import Boxplot as Boxplot
 from .statistics.calibration.estimate import Calibration as Calibration
 from .statistics.calibration.statistic import HosmerLemeshow as HosmerLemeshow
+from .statistics.combining import CombinedReleases as CombinedReleases
+from .statistics.combining import combine as combine
 from .statistics.concordance.estimate import ConcordanceEstimate as ConcordanceEstimate
 from .statistics.concordance.statistic import Concordance as Concordance
 from .statistics.crosstab.estimate import CrosstabEstimate as CrosstabEstimate

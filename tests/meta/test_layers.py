@@ -50,6 +50,7 @@ INNER = {
         release
         """,
     "statistics": """
+        combining
         describe
         groups
         boxplot group_auc survival

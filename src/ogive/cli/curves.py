@@ -1,4 +1,4 @@
-"""`ogive compare` and `ogive merge`: released curves beside others or records, and made one."""
+"""`ogive compare`, `ogive merge` and `ogive combine`: releases beside others or records, and made one."""
 
 from __future__ import annotations
 
@@ -188,3 +188,29 @@ def merge(
 
     check_outputs(None, output.output, plot=plot, keep=files)
     write_result(merge_curves(*map(_curve_in, files), weights=weights), output, plot=plot)
+
+
+# --- `ogive combine`
+
+
+def combine(*files: Path, output: OutputOptions = TABLE) -> None:
+    """Combine releases of the same records: every number by all that was measured of it, at no cost; none is read.
+
+    Counts, proportions, means, sums, histograms and cross tables are combined, also of groups and of descriptions.
+
+    Args:
+        files: Two or more releases as JSON, of the same records; what they state of these is compared.
+        output: Where the result goes.
+    """
+    from ogive.statistics.combining import combine as combine_releases
+    from ogive.statistics.kinds import read_estimate
+    from ogive.statistics.plain_json import parse
+
+    check_outputs(None, output.output, keep=files)
+    releases = []
+    for file in files:
+        with in_file(file):
+            releases.append(read_estimate(parse(file)))
+    result = combine_releases(*releases)
+    names = "\n".join(f"release {place}: {as_written(str(file))}" for place, file in enumerate(files, 1))
+    write_out(result.to_json, lambda: f"{result}\n{names}", output, public=True)

@@ -92,7 +92,7 @@ class PlanOptions(HolderOptions):
     """Unit of the column's values, such as mg/dL, for errors of quantiles, boxes, means and sums."""
 
     all: Annotated[bool, Parameter(group=OUTPUT)] = False
-    """Print every method beside the one that is taken, why others do not apply, and what predictions are based on."""
+    """Print every method, and what predictions are based on."""
 
     def unit(self) -> Adjacency:
         """The given adjacency, or the one that fits."""

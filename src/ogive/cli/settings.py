@@ -31,6 +31,10 @@ COMMANDS = {
         "Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
     ),
     "merge": ("ogive.cli.curves:merge", "Merge released curves of different people, such as sites or months."),
+    "combine": (
+        "ogive.cli.curves:combine",
+        "Combine several releases of the same records into one estimate of all that they measured.",
+    ),
     "compare": (
         "ogive.cli.curves:compare",
         "Measure the distances between released curves, or from curves to records.",
@@ -81,7 +85,7 @@ _SPENT_OR_TRUSTED = (
     "no-limit",
 )
 
-WITHOUT_SHARED = ("bench", "demo", "local", "merge", "reproduce", "report", "show", "completion", "warmup")
+WITHOUT_SHARED = ("bench", "combine", "demo", "local", "merge", "reproduce", "report", "show", "completion", "warmup")
 """Commands that keep their own books, or none."""
 
 NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MARK")

@@ -375,9 +375,10 @@ class CrosstabEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """Counts, totals and shares with intervals; None where there is no bound or no number; of each alone."""
-        return self.alone()._results()
+        return self.alone().joint_results()
 
-    def _results(self) -> dict[str, Any]:
+    def joint_results(self) -> dict[str, Any]:
+        """The same by all that is known."""
         return {
             "row_names": list(self.row_names),
             "column_names": list(self.column_names),

@@ -301,7 +301,7 @@ class Distances:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        more = {} if self.populations is None else {"populations": dataclasses.asdict(self.populations)}
+        more = {} if self.populations is None else {"populations": self.populations.to_dict()}
         return {"ks": self.ks, "emd": self.emd, "energy": self.energy, "unit": self.unit, **more}
 
 
@@ -321,6 +321,11 @@ class Separation:
     confidence_level: float
     p_value: float
     at_most: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        level = {"confidence_level": self.confidence_level, "p_value": self.p_value, "at_most": self.at_most}
+        return {"ks": list(self.ks), "emd": list(self.emd), **level}
 
     def __str__(self) -> str:
         """One line."""

@@ -324,6 +324,13 @@ class DescribeEstimate(Estimate):
         listed = ", ".join(quoted(each.column) for each in self.variables)
         raise ParameterError(f"there is no variable {quoted(column)}; there are {listed}")
 
+    def alone(self) -> Iterator[tuple[LabelValue | None, Estimate]]:
+        """Every part of every variable, of all records (None) and of each group, by what was measured of it alone."""
+        for place, group in enumerate((None, *self.groups)):
+            for variable in self.variables:
+                for part in variable.parts:
+                    yield group, self._raw(place - 1 if place else None, variable.column, part)
+
     def _raw(self, group: int | None, column: str, part: str) -> Estimate:
         """An estimate by what its own question measured, of one group or of all records."""
         if group is not None or not self.groups:

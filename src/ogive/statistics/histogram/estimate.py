@@ -258,9 +258,10 @@ class HistogramEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """Counts and shares of each category alone, with errors and intervals; None where shares are undefined."""
-        return self.alone()._results()
+        return self.alone().joint_results()
 
-    def _results(self) -> dict[str, Any]:
+    def joint_results(self) -> dict[str, Any]:
+        """The same by all that is known."""
         undefined = [None] * len(self.categories)
         return {
             "categories": list(self.categories),

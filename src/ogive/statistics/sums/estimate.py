@@ -150,15 +150,18 @@ class NumberEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """The number, its errors and its interval, by what was measured of it alone; None where it is undefined."""
-        one = self.alone() if self.measured.beside else self
-        if not one.defined:
+        return (self.alone() if self.measured.beside else self).joint_results()
+
+    def joint_results(self) -> dict[str, Any]:
+        """The same by all that is known."""
+        if not self.defined:
             return dict.fromkeys(("value", "standard_error", "noise_error", "sampling_error", "interval"))
         return {
-            "value": one.value,
-            "standard_error": one.standard_error,
-            "noise_error": one.noise_error,
-            "sampling_error": one.sampling_error,
-            "interval": list(one.interval()),
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "noise_error": self.noise_error,
+            "sampling_error": self.sampling_error,
+            "interval": list(self.interval()),
         }
 
     def check_stored(self, known: Fields) -> None:
@@ -415,10 +418,9 @@ class MeanEstimate(_LatticeEstimate):
         noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
         return noise * math.hypot(*moved.coefficients) / records
 
-    def results(self) -> dict[str, Any]:
+    def joint_results(self) -> dict[str, Any]:
         """The number, its errors and its interval, and the standard deviation of the values."""
-        one = self.alone() if self.measured.beside else self
-        return {**super().results(), "standard_deviation": one.standard_deviation}
+        return {**super().joint_results(), "standard_deviation": self.standard_deviation}
 
     @property
     def has_spread(self) -> bool:
