@@ -450,7 +450,8 @@ class CrosstabPrediction(Prediction):
 # it diagonal. Without noise the statistic is Pearson's chi-square. With noise it has its law in the limit of many
 # records (Kifer and Rogers 2017). The p-value is that of tables simulated from the fitted independent shares, with
 # sampling and noise (Gaboardi, Lim, Rogers and Vadhan 2016), so that it serves few records and Laplace noise too. The
-# random numbers are public and fixed.
+# random numbers are public and fixed. Where no simulated table has as large a statistic, the tail of the law in the
+# limit of many records bounds the chance.
 #
 # Source:
 #     Kifer and Rogers 2017, A new class of private chi-square hypothesis tests; Gaboardi, Lim, Rogers and Vadhan 2016,
@@ -460,6 +461,9 @@ SIMULATIONS, FEWEST_SIMULATIONS = 1999, 199
 _SIMULATED_VALUES = 2_000_000
 _SEED = 0x63726F7373  # public and fixed
 _NOTHING = 1e-9
+_MANY, _FAINT = 5.0, 1e-15
+"""Expected counts, with the variance of noise, from which the limit is used, and the smallest bound that is stated."""
+_FARTHEST, _POINTS = 60.0, 6001
 
 
 @dataclass(frozen=True)
@@ -468,9 +472,9 @@ class Independence:
 
     Fields:
         chi_square: The statistic; Pearson's where there is no noise.
-        p_value: Share of tables of independent columns, with sampling and noise, whose statistic is as large; at least
-            1 / 2000.
-        p_value_is_bound: Whether no simulated table had as large a statistic, so that the chance may be smaller.
+        p_value: Share of simulated tables of independent columns, with sampling and noise, whose statistic is as large.
+            Where there are none, a bound of the chance.
+        p_value_is_bound: Whether it is such a bound.
     """
 
     chi_square: float
@@ -516,7 +520,32 @@ def independence(measured: Measured, counts: Float64, records: float, simulation
     rng = np.random.Generator(np.random.PCG64(_SEED))
     again = simulated(measured, np.outer(rows, columns), max(1, round(records)), simulations, rng)
     reached = int((chi_square(again, spread)[0] >= observed * (1 - 1e-9)).sum())
-    return Independence(float(observed), int(degrees), (reached + 1) / (simulations + 1), reached == 0)
+    chance = (reached + 1) / (simulations + 1)
+    if reached == 0 and min((records * np.outer(rows, columns) + spread.level).ravel()) >= _MANY:
+        chance = min(chance, max(_FAINT, _tail(float(observed), int(degrees), measured, spread, rows, columns)))
+    return Independence(float(observed), int(degrees), chance, reached == 0)
+
+
+def _tail(observed: float, degrees: int, measured: Measured, spread: Spread, rows: Float64, columns: Float64) -> float:
+    """At least the chance of a statistic as large in the limit of many records.
+
+    Its terms are then squares of independent normal variables, but for Laplace noise. A Laplace variable is normal
+    given a variance that is exponential, so that all terms are normal given the variances, and larger than standard
+    ones by at most the largest of these variances, times the largest part of noise in a term.
+    """
+    from scipy.special import chdtrc  # slow to import
+
+    if not isinstance(measured.law, DiscreteLaplace) or degrees == 0:
+        return float(chdtrc(degrees, observed)) if degrees else 1.0
+    (_, of_rows, _), (_, of_columns, _) = _rotation(rows[None]), _rotation(columns[None])
+    least = spread.scale * float(of_rows.min() * of_columns.min())
+    part = spread.level / (least + spread.level)
+    largest = np.linspace(0.0, _FARTHEST, _POINTS)
+    # the chance that the largest of as many exponential variables is beyond the end of each interval
+    beyond = -np.expm1(rows.size * columns.size * np.log1p(-np.exp(-largest[1:])))
+    exceeds = chdtrc(degrees, observed / np.maximum(1.0, 1.0 + part * (largest - 1.0)))
+    steps = np.diff(exceeds[1:], prepend=exceeds[1])
+    return float(exceeds[1] + np.sum(steps * np.concatenate(([1.0], beyond[:-1]))) + beyond[-1])
 
 
 def shares(counts: Float64) -> tuple[Float64, Float64]:
