@@ -34,6 +34,7 @@ QUICK = (
     "intervals",
     "local",
     "local_parts",
+    "margins",
     "comparison_keys",
     "pairwise",
     "pairs",
