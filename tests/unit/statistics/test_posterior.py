@@ -5,12 +5,21 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ogive
 from ogive import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.statistics.sums.measured import LinearForm, Measured, count_reading, share_reading
-from ogive.statistics.sums.posterior import at_least_zero, at_least_zero_both, given_total, joined, whole_numbers
+from ogive.statistics.sums.posterior import (
+    at_least_zero,
+    at_least_zero_both,
+    given_total,
+    joined,
+    sizes_of,
+    whole_numbers,
+)
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 LAPLACE, GAUSSIAN = DiscreteLaplace(7), DiscreteGaussian(50)
@@ -310,3 +319,43 @@ def test_whole_numbers_add_up():
     assert whole_numbers(np.array([0.5, 0.5, 1.2, 7.8]), 10).tolist() == [1, 0, 1, 8]
     assert whole_numbers(np.array([3.0, 4.0]), 7).tolist() == [3, 4]
     assert whole_numbers(np.array([]), 0).tolist() == []
+
+
+@given(st.lists(st.floats(-50, 500), min_size=1, max_size=6), st.integers(0, 1000))
+def test_sizes_of_groups_add_up_and_are_the_nearest(measured, total):
+    found = np.array(sizes_of(measured, total))
+    assert found.sum() == total
+    assert found.min() >= 0
+    # the nearest with this sum: all are moved alike, but for rounding, and those that would be below 0 further
+    away = found - np.array(measured)
+    assert total == 0 or np.ptp(away[found > 0]) <= 1 + 1e-6
+    assert total == 0 or np.all(away >= away[found > 0].max() - 1 - 1e-6)
+    assert sizes_of(measured, None) is None
+    assert sizes_of([*measured, None], total) is None
+
+
+def test_groups_whose_records_are_shown_add_up_to_the_public_number():
+    random = np.random.default_rng(5)
+    table = {
+        "x": random.normal(50, 10, 900),
+        "y": random.integers(0, 2, 900),
+        "g": random.choice(["a", "b", "c"], 900),
+    }
+    groups = ("a", "b", "c")
+    session = ogive.Session(table, limit=ogive.PureDP(9))
+    curves = session.ecdf("x", bounds=(0, 100), bins=16, by="g", groups=groups, privacy=ogive.PureDP("1/10"))
+    assert sum(each.records for each in curves.estimates) != 900
+    assert sum(curves.sizes) == 900
+    boxes = session.boxplot("x", bounds=(0, 100), by="g", groups=groups, privacy=ogive.PureDP("1/10"))
+    areas = session.group_auc(
+        "x", "y", "g", bounds=(0, 100), bins=8, group_values=groups, privacy=ogive.PureDP("1/10"), outside="clip"
+    )
+    for shown, count in ((curves, 3), (boxes, 3), (areas, 6)):
+        rows = shown.view().groups[1:] if shown is areas else shown.view().rows
+        cells = [row[1:3] if shown is areas else row[1 if shown is curves else -1 :][:1] for row in rows]
+        numbers = [int(cell.removeprefix("about ").replace(",", "")) for row in cells for cell in row]
+        assert len(numbers) == count
+        assert sum(numbers) == 900
+    private = ogive.Session(table, limit=ogive.PureDP(9), adjacency=ogive.Adjacency.ADD_OR_REMOVE)
+    alone = private.ecdf("x", bounds=(0, 100), bins=16, by="g", groups=groups, privacy=ogive.PureDP("1/10"))
+    assert alone.sizes is None

@@ -38,6 +38,7 @@ from ogive.statistics.boxplot.estimate import (
     PlotKind,
 )
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.sums.posterior import sizes_of
 
 LOUD = 0.1
 """Noise, as a share of the records, from which quartiles are imprecise."""
@@ -90,13 +91,15 @@ class BoxplotsView(View):
     def rows(self) -> list[tuple[str, ...]]:
         estimate, lines = self.estimate, []
         counted = self._sizes_known or (estimate.by is None and estimate.adjacency is Adjacency.REPLACE)
-        for box in estimate.boxes:
+        total = None if counted or estimate.provenance is None else estimate.provenance.total
+        measured = [box.records for box in estimate.boxes]
+        for box, size in zip(estimate.boxes, sizes_of(measured, total) or measured, strict=True):
             cells = ["-"] * len(NUMBERS)
             beyond, records = "-", "0"
             if box.told:
                 cells = [self.cell(box, name) for name in NUMBERS]
                 beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
-                records = "private" if box.records is None else f"{'' if counted else 'about '}{box.records:,.0f}"
+                records = "private" if size is None else f"{'' if counted else 'about '}{size:,.0f}"
             lines.append(("all" if box.group is None else str(box.group), *cells, beyond, records))
         return lines
 

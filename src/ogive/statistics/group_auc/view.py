@@ -14,6 +14,7 @@ from ogive.showing.parts import Html, table
 from ogive.showing.pictures import GRAY, Style, caption, legend, new_axes, styled
 from ogive.showing.view import Card, Numbers, Rows, View, aligned, level, with_ends
 from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
+from ogive.statistics.sums.posterior import sizes_of
 
 _LONG = 40
 _COARSE = 0.05
@@ -64,7 +65,10 @@ class GroupAucEstimateView(View):
         lines: list[tuple[str, ...]] = [
             (estimate.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")
         ]
-        for name, (negatives, positives) in zip(estimate.names, estimate.sizes, strict=True):
+        flat = [size for both in estimate.sizes for size in both]
+        dropping = "drop" in (estimate.group.other, estimate.group.missing, estimate.score.missing)
+        agreed = iter(sizes_of(flat, None if dropping or estimate.measured.exact else estimate.measured.total) or flat)
+        for name, negatives, positives in zip(estimate.names, agreed, agreed, strict=True):
             areas = map(_shown, (estimate.between(name, name), estimate.bpsn(name), estimate.bnsp(name)))
             lines.append((name, f"{positives:,.0f}", f"{negatives:,.0f}", *areas))
         return lines

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from ogive.columns import MAX_GROUPS, LabelValue
@@ -21,7 +22,7 @@ from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields, agreeing
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
-from ogive.statistics.sums.posterior import joined
+from ogive.statistics.sums.posterior import joined, sizes_of
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
@@ -81,6 +82,13 @@ class GroupEstimates(Estimate, Generic[MemberT]):
             blocks = joined([[one.measured.alone()] for one in each], total)
             agreed = (dataclasses.replace(one, measured=block) for one, (block,) in zip(each, blocks, strict=True))
             object.__setattr__(self, "estimates", tuple(agreed))
+
+    @cached_property
+    def sizes(self) -> list[int] | None:
+        """Numbers of records of the groups that add up to the public number of all; None where that is not known."""
+        if self.provenance is None or self.threshold is not None or self.public_groups or not self.private:
+            return None
+        return sizes_of([getattr(each, "records", None) for each in self.estimates], self.provenance.total)
 
     def __getitem__(self, group: LabelValue) -> MemberT:
         return self.estimates[place_of(group, self.by, self.groups)]

@@ -75,7 +75,12 @@ class GroupEstimatesView(View):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        return [(str(group), *(cell for _, cell in estimate.view().line)) for group, estimate in self.estimate]
+        rows = [(str(group), *(cell for _, cell in estimate.view().line)) for group, estimate in self.estimate]
+        if self.estimate.sizes is None or "records" not in self.headings:
+            return rows
+        place = self.headings.index("records")
+        sizes = (f"about {size:,.0f}" for size in self.estimate.sizes)
+        return [(*row[:place], size, *row[place + 1 :]) for row, size in zip(rows, sizes, strict=True)]
 
     @property
     def notes(self) -> list[str]:

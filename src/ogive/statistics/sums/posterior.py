@@ -109,6 +109,19 @@ def agreed(measured: Measured, shape: tuple[int, int] | None = None) -> Measured
 # --- Counts that are at least 0, and add up
 
 
+def sizes_of(measured: Sequence[float | None], total: int | None) -> list[int] | None:
+    """The least-squares numbers of records of groups, at least 0 and whole, that add up to the public number of all.
+
+    Each was measured with noise of one size. None where the number of all is private, or one of them was not measured.
+    """
+    known = [each for each in measured if each is not None]
+    if total is None or len(known) < len(measured):
+        return None
+    values = np.array(known)
+    even: Float64 = values + (total - values.sum()) / len(values)
+    return list(map(int, whole_numbers(at_least_zero(even, np.array(float(total))), total)))
+
+
 def at_least_zero(values: Float64, wholes: Float64) -> Float64:
     """The nearest numbers of at least 0 along the last axis that add up to these wholes of at least 0."""
     return np.maximum(values - _moves(values, wholes), 0.0)
