@@ -38,6 +38,7 @@ from .privacy import PureDP as PureDP
 from .privacy import ZeroConcentratedDP as ZeroConcentratedDP
 from .provenance import Provenance as Provenance
 from .ranking.ranker import PairwiseRanker as PairwiseRanker
+from .records.foreign import Table as Table
 from .releasing.collecting import describe_collection as describe_collection
 from .releasing.collecting import estimate_collection as estimate_collection
 from .releasing.functions import boxplot as boxplot

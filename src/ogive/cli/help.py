@@ -42,6 +42,7 @@ OF_TREES = Group("Options of --method hierarchy", sort_key=5.1)
 OF_PAIRS = Group("Options of --method paired", sort_key=5.2)
 OF_SIMULATIONS = Group("Options of simulations", sort_key=5.3)
 OF_TRUST = Group("Options of trust models", sort_key=5.4)
+OF_FILES = Group("Options of files", sort_key=5.45)
 OF_LEDGERS = Group("Options of ledgers", sort_key=5.5)
 
 _NARROWEST, _WIDEST = 60, 100

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Books = Callable[[], tuple[Ledger | None, Account | None]]
     from ogive.privacy import Adjacency, Privacy
+    from ogive.records.foreign import Table
     from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
     from ogive.trust import Simulation
@@ -68,7 +69,7 @@ class Request:
     """What a command was asked to release, of the records in a file or at the address of their table."""
 
     statistic: Statistic[Any]
-    data: Path | str
+    data: Path | str | Table
     na: tuple[str, ...]
     granted: PrivacyOptions
     budget: BudgetOptions
@@ -211,7 +212,7 @@ class Request:
         return session
 
 
-def _releasing(data: Path | str) -> str:
+def _releasing(data: Path | str | Table) -> str:
     """What is being done, without a password that an address may have."""
     from ogive.records.engines.connections import PREFIX, shown
 

@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter
 
 from ogive.cli import forms
 from ogive.cli.data import data_table
-from ogive.cli.help import METHOD, OF_METHODS, OUTPUT, QUESTION
+from ogive.cli.help import METHOD, OF_FILES, OF_METHODS, OUTPUT, QUESTION
 from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -192,6 +192,10 @@ DATA = Annotated[
     ),
 ]
 
+Encoding = Annotated[
+    str | None, Parameter(help="Of the text of DATA, such as latin-1, where it is not UTF-8.", group=OF_FILES)
+]
+Sheet = Annotated[str | None, Parameter(help="Sheet of a workbook; by default the first.", group=OF_FILES)]
 NA = Annotated[
     tuple[str, ...],
     Parameter(
@@ -231,6 +235,8 @@ def _release(
     data: DATA,
     *,
     na: NA = (),
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     part: SubsetOptions,
     granted: PrivacyOptions = NOTHING_GRANTED,
     account: BudgetOptions = NO_BOOKS,
@@ -241,6 +247,7 @@ def _release(
     **drawn: bool,
 ) -> None:
     from ogive.cli.paying import Request
+    from ogive.records.foreign import Table
 
     extra = parsed.kind.command_options
     picture = extra.picture if any(drawn.values()) else None
@@ -261,6 +268,7 @@ def _release(
 
     statistic = part.applied_to(parsed.statistic())
     compared.check(statistic)
-    Request(statistic, data, na, granted, account).carry_out(
+    held = data if encoding is None and sheet is None else Table(data, encoding, sheet)
+    Request(statistic, held, na, granted, account).carry_out(
         output, plot, table=readings.added_to(table), picture=draw, finish=compared.added_to
     )

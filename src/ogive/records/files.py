@@ -12,9 +12,11 @@ import gzip
 import io
 import itertools
 import json
+import os
 import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -43,6 +45,7 @@ from ogive.records.cells import (
     wrong,
 )
 from ogive.records.engine import CELLS_HINT, ParquetSource, distinct, folder_source, one_line, read_csv, stream
+from ogive.records.foreign import FOREIGN, Table, decoded_source, encoding_of, foreign_source
 from ogive.records.missing_words import USUAL, MissingWords, tell, tell_padded
 from ogive.records.sources import BATCH_ROWS, Source, file_digest, unreadable, without_views
 
@@ -124,7 +127,9 @@ def _decoded(start: bytes, path: Path) -> str:
 
 
 def _not_text(path: Path) -> DataError:
-    return DataError(f"{path} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8")
+    return DataError(
+        f"{path} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8, or name its `encoding`"
+    )
 
 
 def _are_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -516,16 +521,17 @@ SUFFIXES = {
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-def file_source(path: Path, words: MissingWords = USUAL) -> Source:
+def file_source(data: str | os.PathLike[str], words: MissingWords = USUAL) -> Source:
     """The source for a file, chosen by its suffix, or for a folder of Parquet files."""
-    name = path.name.lower()
-    kind = next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+    path, table = Path(data), data if isinstance(data, Table) else Table(data)
+    name, every = path.name.lower(), SUFFIXES | FOREIGN
+    kind = next((kind for kind, ends in every.items() if name.endswith(ends)), None)
     if path.is_dir():
         return folder_source(path)
     if not path.exists():
         raise DataError(f"no such file: {plain(path)}")
     if kind is None:
-        known = ", ".join(end for ends in SUFFIXES.values() for end in ends)
+        known = ", ".join(end for ends in every.values() for end in ends)
         raise DataError(f"{plain(path)} has an unknown suffix; use one of {known}")
     try:
         with path.open("rb") as file:
@@ -539,7 +545,13 @@ def file_source(path: Path, words: MissingWords = USUAL) -> Source:
             return ParquetSource(path, [path])
         case "arrow":
             return ArrowSource(path)
-    return CsvSource(path, separator="\t" if kind == "tsv" else None, words=words)
+    if kind in FOREIGN:
+        return foreign_source(path, kind, table, words, lambda copy: file_source(replace(table, path=copy), words))
+    separator = "\t" if kind == "tsv" else None
+    encoding = encoding_of(path, table.encoding)
+    if encoding is None or name.endswith(".gz"):
+        return CsvSource(path, separator=separator, words=words)
+    return decoded_source(path, encoding, lambda copy: CsvSource(copy, separator=separator, words=words))
 
 
 class ArrowSource(Source):

@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -509,5 +508,5 @@ def _source_of(data: Any, column: str, words: MissingWords) -> Source | EngineTa
     if isinstance(data, str | os.PathLike):
         from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
 
-        return file_source(Path(data), words)
+        return file_source(data, words)
     return memory_source(data, column, words)

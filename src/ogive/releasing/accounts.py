@@ -26,6 +26,7 @@ from ogive.privacy import (
     named_columns,
 )
 from ogive.records.engines.connections import address_of, is_address
+from ogive.records.foreign import FOREIGN
 from ogive.showing.view import Card
 from ogive.statistics import questions
 
@@ -170,7 +171,10 @@ _HOW_MUCH = "the limit of the account, for example `limit=PureDP(3)`"
 IN_MEMORY = "data"
 """Name of data that have none, in a ledger that lasts as long as the session."""
 
-SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
+SUFFIXES = (
+    *(".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz"),
+    *(end for ends in FOREIGN.values() for end in ends),
+)
 
 
 def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "name") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -386,7 +387,7 @@ def read_parties(
     """The records of every party, bounded per person; a party may have none."""
     known: dict[object, int] = {}
     for number, data in enumerate(parties, 1):
-        same = Path(data).resolve() if isinstance(data, str | Path) else id(data)
+        same = Path(data).resolve() if isinstance(data, str | os.PathLike) else id(data)
         if same in known:
             raise ParameterError(
                 f"parties {known[same]} and {number} have the very same records, so everybody would count twice"
