@@ -234,6 +234,40 @@ class ReadingOptions:
 NOTHING_READ = ReadingOptions()
 
 
+@Parameter(name="*", group=READINGS)
+@dataclass(frozen=True, kw_only=True)
+class PlaceOptions:
+    """At which places more is told."""
+
+    at: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = ()
+    """Also tell what is read there: of survival times, of a validation thresholds of the predicted probability."""
+
+    def check(self, output_is_json: bool) -> None:
+        """Refuse, before anything is spent, what JSON has no place for."""
+        if self.at and output_is_json:
+            raise ParameterError(
+                "--at adds lines to the table; leave out --json, and read a file by ogive show FILE --at"
+            )
+
+    def added_to(self, table: Callable[[Any], str]) -> Callable[[Any], str]:
+        """A table with the lines of these places, of one estimate or of those of groups and their differences."""
+        return (lambda estimate: "\n".join([table(estimate), *self._lines(estimate)])) if self.at else table
+
+    def _lines(self, estimate: Any) -> Iterator[str]:
+        from ogive.statistics.groups.estimate import GroupEstimates
+
+        if not isinstance(estimate, GroupEstimates):
+            yield from (f"  {line}" for place in self.at for line in estimate.view().at(place))
+            return
+        first = estimate.estimates[0].view()
+        for place in self.at:
+            yield from (f"{group}: {line}" for group, each in estimate for line in each.view().at(place))
+            yield from first.between_at(estimate.groups, estimate.estimates, place)
+
+
+NOWHERE = PlaceOptions()
+
+
 # --- --difference and --ratio
 
 Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(show_default=False)]

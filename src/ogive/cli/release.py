@@ -25,7 +25,15 @@ from ogive.cli.options import (
     SubsetOptions,
     part_options,
 )
-from ogive.cli.output import NOTHING_COMPARED, NOTHING_READ, ComparedOptions, ReadingOptions, compared_options
+from ogive.cli.output import (
+    NOTHING_COMPARED,
+    NOTHING_READ,
+    NOWHERE,
+    ComparedOptions,
+    PlaceOptions,
+    ReadingOptions,
+    compared_options,
+)
 from ogive.core.checks import choices_of, is_python_only
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.kinds import COMMANDED, Kind
@@ -220,8 +228,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     extra = kind.command_options
     own: dict[str, Any] = {"part": part_options(kind), "compared": compared_options(kind)}
-    if not extra.readings:
-        own["readings"] = None
+    own |= {name: None for name in ("readings", "places") if not getattr(extra, name)}
     more = []
     if extra.picture is not None:
         help_of = Parameter(help=extra.picture.help, group=OUTPUT, show_default=False)
@@ -243,6 +250,7 @@ def _release(
     output: OutputOptions = TABLE,
     compared: ComparedOptions = NOTHING_COMPARED,
     readings: ReadingOptions = NOTHING_READ,
+    places: PlaceOptions = NOWHERE,
     plot: Plot = None,
     **drawn: bool,
 ) -> None:
@@ -258,6 +266,7 @@ def _release(
         picture.check(parsed.given)
     extra.check(parsed.given, granted.trust)
     readings.check(output.json)
+    places.check(output.json)
 
     def draw(estimate: Any, axes: Any) -> Any:
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
@@ -270,5 +279,5 @@ def _release(
     compared.check(statistic)
     held = data if encoding is None and sheet is None else Table(data, encoding, sheet)
     Request(statistic, held, na, granted, account).carry_out(
-        output, plot, table=readings.added_to(table), picture=draw, finish=compared.added_to
+        output, plot, table=places.added_to(readings.added_to(table)), picture=draw, finish=compared.added_to
     )

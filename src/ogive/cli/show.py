@@ -17,6 +17,8 @@ from ogive.cli.options import Plot
 from ogive.cli.output import (
     NOTHING_COMPARED,
     NOTHING_READ,
+    NOWHERE,
+    PlaceOptions,
     QuantileComparedOptions,
     ReadingOptions,
     busy,
@@ -74,6 +76,7 @@ def show(
     *,
     compared: QuantileComparedOptions = NOTHING_COMPARED,
     readings: ReadingOptions = NOTHING_READ,
+    places: PlaceOptions = NOWHERE,
     json: Flag = False,
     plot: Plot = None,
 ) -> None:
@@ -85,13 +88,15 @@ def show(
         file: JSON, as the other commands write it with -o or --json.
         compared: Groups of a release that are compared.
         readings: Parts of a ROC curve that are read.
+        places: Where more is told.
         json: Write it as JSON to standard output instead.
         plot: A picture of it.
     """
     check_outputs(file, plot=plot)
     readings.check(json)
+    places.check(json)
     with in_file(file):
-        result = _read(file, compared, readings)
+        result = _read(file, compared, readings, places)
         text = result.json() if json else printable(result.text())
     if plot is not None and result.plot is None:
         raise ParameterError(f"what {plain(file)} holds has no picture; leave out --plot")
@@ -108,14 +113,16 @@ def printable(text: str) -> str:
     return "".join(letter if letter == "\n" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOptions) -> _Shown:
+def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOptions, places: PlaceOptions) -> _Shown:
     from ogive.statistics.kinds import SCHEMAS
 
     data, schema = _parsed(path, "shown by ogive ledger show")
     if schema in SCHEMAS:
-        return _estimate(data, compared, readings)
+        return _estimate(data, compared, readings, places)
     compared.refuse()
     readings.refuse()
+    if places.at:
+        raise ParameterError("--at reads a release; leave it out here")
     if schema in _BOOKS:
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
@@ -126,13 +133,13 @@ def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOption
     return readers[schema](data)
 
 
-def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOptions) -> _Shown:
+def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOptions, places: PlaceOptions) -> _Shown:
     from ogive.provenance import publishable
     from ogive.statistics.kinds import SCHEMAS, read_estimate
 
     estimate = compared.added_to(read_estimate(data))
     private = None if publishable(estimate.provenance) else "these are exact values, without noise"
-    table = readings.added_to(SCHEMAS[data["schema"]].command_options.table)
+    table = places.added_to(readings.added_to(SCHEMAS[data["schema"]].command_options.table))
     return _Shown(lambda: table(estimate), estimate.to_json, estimate.plot, private)
 
 

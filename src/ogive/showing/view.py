@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, get_args
 
 from ogive.core.checks import among
 from ogive.core.digits import number, percent
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, UnsupportedError
 
 if TYPE_CHECKING:
     from ogive.showing.chapter import Chapter, Picture
@@ -262,6 +262,14 @@ class View:
 
     def between(self, groups: Sequence[Any], estimates: Sequence[Any]) -> list[str]:
         """What a table of groups says of their differences, in lines."""
+        return []
+
+    def at(self, place: float) -> list[str]:
+        """What is read at a place of its axis, in lines."""
+        raise UnsupportedError(f"nothing is read at a place of {self.title}")
+
+    def between_at(self, groups: Sequence[Any], estimates: Sequence[Any], place: float) -> list[str]:
+        """What is said there of the differences of groups, in lines."""
         return []
 
     def mark_groups(self, axes: Any, groups: Sequence[Any], estimates: Sequence[Any]) -> None:

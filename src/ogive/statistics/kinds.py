@@ -59,6 +59,7 @@ class Command:
         compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
             estimates have no number.
         readings: Whether its estimate is a ROC curve, parts of which are read.
+        places: What `--at` names, at which its view tells more; empty where nothing is told there.
         example: Fields of a well-formed question, besides its columns, where these have no defaults; for tests.
     """
 
@@ -73,6 +74,7 @@ class Command:
     owners: Mapping[str, tuple[str, ...]] | None = None
     compared: Literal["number", "quantile"] | None = None
     readings: bool = False
+    places: str = ""
     example: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -793,3 +793,45 @@ def test_a_table_of_groups_has_the_log_rank_test_and_the_difference_of_two_means
         assert all(len(lines) == 1 + len(names) for lines in shown)
         assert [lines[2] for lines in shown] == [f"{others[0].at_risk(float(lines[0])):,.0f}" for lines in shown]
         assert any(text.get_text() == "\n".join(["", *names]) for text in axes.texts)
+
+
+def test_intervals_count_that_times_are_grouped():
+    """The control, without what grouping adds, misses."""
+    rng, held, control = np.random.default_rng(3), 0, 0
+    for _ in range(20):
+        ends, leaves = 60 * rng.weibull(1.2, 4000), rng.uniform(12, 72, 4000)
+        times, died = np.minimum(ends, leaves), (ends <= leaves).astype(int)
+        estimate = ogive.survival(times, died, bounds=(0, 60), bins=8, privacy=ogive.PureDP(1))
+        truth = math.exp(-((45 / 60) ** 1.2))
+        low, high = estimate.interval(45)
+        held += low <= truth <= high
+        control += low + estimate.grouping[5] <= truth
+        assert estimate.quantile_interval(0.5)[0] <= 60 * math.log(2) ** (1 / 1.2)
+    assert held >= 19
+    assert control <= 10
+    assert "survival is at most" in str(estimate)
+    whole = ogive.survival(np.ceil(times), died, bounds=(0, 60), grid="integers", privacy=ogive.PureDP(1))
+    assert not whole.grouping.any()
+    assert "survival is at most" not in str(whole)
+
+
+def test_a_curve_that_noise_ends_has_no_median_that_was_not_reached():
+    times = np.random.default_rng(1).integers(1, 61, 300)
+    weak = ogive.survival(times, np.ones(300, int), bounds=(0, 60), grid="integers", privacy=ogive.PureDP("1/10"))
+    assert weak.estimable < 61
+    assert "not reached" not in str(weak)
+    cured = ogive.release(
+        ogive.Survival("t", "e", bounds=(0, 60), grid="integers"), trust=ogive.Clear({"t": times + 40, "e": times < 10})
+    )
+    assert "median:     not reached" in str(cured)
+
+
+def test_groups_that_cannot_be_drawn_are_named():
+    rng = np.random.default_rng(6)
+    groups = np.repeat(["a", "b", "c"], [450, 450, 3])
+    table = {"t": rng.integers(1, 25, 903), "e": rng.integers(0, 2, 903), "g": groups}
+    question = ogive.Grouped(ogive.Survival("t", "e", bounds=(0, 24), grid="integers"), "g", ("a", "b", "c"))
+    by = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(1))
+    assert not by["c"].defined
+    labels = [text.get_text() for text in by.plot().get_legend().get_texts()]
+    assert labels == ["a", "b", "not drawn, too noisy: c"]

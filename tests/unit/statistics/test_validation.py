@@ -290,7 +290,7 @@ def test_where_noise_leaves_nothing_there_are_no_numbers():
     assert estimate.measure("slope").low == -math.inf
     assert _uncertainty(unknown())[1:] == (0, 0.25, math.inf)
     assert estimate.conformal(0.9).threshold == 1.0
-    assert "undefined" in str(estimate)
+    assert "noise may hide that there are records of both classes" in str(estimate)
     with pytest.raises(ParameterError, match="noise leaves no recalibration"):
         estimate.recalibration()
 
@@ -448,3 +448,20 @@ def test_conformal_uses_the_binomial_law():
     assert measures.conformal_place(held, 0.95, 0.95) == 1
     assert measures.conformal_place(held, 0.979, 0.95) == 4
     assert measures.conformal_place(held, 1e-17, 0.95) == 1
+
+
+def test_one_group_of_all_has_no_resolution():
+    """Its interval was 0 to 0 where noise leaves one group."""
+    rng = np.random.default_rng(3)
+    scores = rng.random(500)
+    weak = ogive.validation(scores, (rng.random(500) < scores).astype(int), privacy=ogive.PureDP("1/10"))
+    found = weak.measure("resolution")
+    assert math.isnan(found.value)
+    assert (found.low, found.high) == (0, 1)
+
+
+def test_a_picture_of_two_models_has_both(table):
+    question = ogive.Validation("s", "y", bins=BINS, other="o")
+    found = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(20))
+    labels = [text.get_text() for text in found.plot().get_legend().get_texts()]
+    assert labels == ["perfect calibration", "s", "o"]

@@ -140,13 +140,21 @@ class GroupEstimatesView(View):
 
     def _draw_over(self, ax: Any, labels: Sequence[str], look: dict[str, Any]) -> Any:
         result, axes = self.estimate, ax
-        for number, ((_, estimate), label) in enumerate(zip(result, labels, strict=True)):
+        drawn = [
+            (each, label) for (_, each), label in zip(result, labels, strict=True) if getattr(each, "defined", True)
+        ]
+        left = [str(group) for group, each in result if not getattr(each, "defined", True)]
+        if not drawn:
+            raise ParameterError("noise leaves nothing of any group to draw")
+        for number, (estimate, label) in enumerate(drawn):
             turn = number if "color" in look else number // len(COLORS)
             dashes = {"linestyle": _DASHES[turn % len(_DASHES)]} if turn else {}
             mine = {"color": COLORS[number % len(COLORS)], **dashes, **look, "label": label}
             # one guarantee for all, which stands above them once
             alike = estimate if result.provenance is None else estimate.with_provenance(result.provenance)
             axes = alike.view().draw(axes, **mine)
+        if left:
+            axes.plot([], [], linestyle="", label=f"not drawn, too noisy: {', '.join(left)}")
         seen = set()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             if label in seen:  # what all groups have in common stands once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -225,6 +226,22 @@ class SurvivalEstimate(Estimate):
         return self._at(self.probabilities, t, 1.0)
 
     @cached_property
+    def grouping(self) -> Float64:
+        """How much too high survival may be at each threshold; who leaves within a bin is at risk in all of it.
+
+        It is the distance from the estimate by which all of them leave at the start of their bin; 0 where times are
+        whole numbers or days, of which each is a threshold.
+        """
+        size = self.estimable
+        if self.grid.kind == "integers" or self.grid.unit == "date":
+            return np.zeros(size)
+        left = np.maximum(np.diff(self._smoothed.cumulative[0, :-1], prepend=0.0), 0.0)
+        at = np.maximum(self._smoothed.at_risk - left, 1e-9)
+        soonest = np.cumprod(1.0 - np.clip(self._smoothed.events.sum(axis=0) / at, 0.0, 1.0))
+        gaps = np.maximum(self._smoothed_survival - soonest, 0.0)[:size]
+        return np.asarray(np.maximum.accumulate(gaps))
+
+    @cached_property
     def _change(self) -> Change:
         return self._raw.of_survival()
 
@@ -250,6 +267,8 @@ class SurvivalEstimate(Estimate):
             if together and len(values):
                 z = float(np.quantile(change.largest(level), level, method="higher"))
             ends = process.probability_ends(values, change, z)
+            if change is self._change:
+                ends = Ends(np.maximum(ends.low - self.grouping, 0.0), ends.high)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
         return cast(Ends, self._kept[key])
 
@@ -423,10 +442,13 @@ class SurvivalEstimate(Estimate):
                 error, p_value = math.sqrt(2 * free), float(chdtrc(free, value))
         method = f"the {weights} test, with the variance of the noise beside that of the events"
         null = f"{'both' if two else 'all'} groups have one distribution of {self.time}"
-        what = "observed less expected events" if two else f"chi-square with {free} degrees of freedom"
+        what = (
+            "observed less expected events of the first group" if two else f"chi-square with {free} degrees of freedom"
+        )
         sides: Alternative = "two-sided" if two else "greater"
         expected = 0.0 if two else float(free)
-        return HypothesisTest(null, what, value, expected, error, p_value, sides, method, self.provenance)
+        source = self.provenance and dataclasses.replace(self.provenance, where=None)  # one says which, and not of all
+        return HypothesisTest(null, what, value, expected, error, p_value, sides, method, source)
 
     def difference(self, other: SurvivalEstimate, t: float, confidence_level: float | None = None) -> Number:
         """Difference of survival at one time between two independent groups, this one less the other."""

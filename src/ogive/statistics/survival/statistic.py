@@ -249,6 +249,7 @@ def _padded(times: Binning, size: int) -> Binning:
 
 COMMAND = Command(
     compared="quantile",
+    places="times",
     help={
         "method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring; reports under "
         "--trust local."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,6 +22,8 @@ from ogive.showing.view import View, level
 from ogive.statistics.confidence import Number
 from ogive.statistics.survival.estimate import SurvivalEstimate
 
+NOTED = 0.005
+"""What grouping of times may add to survival before the text says so."""
 ROWS = 8
 """Times in the table, about."""
 USELESS = 0.5
@@ -67,7 +70,7 @@ class SurvivalEstimateView(View):
     def facts(self) -> list[tuple[str, str]]:
         estimate = self.estimate
         if not estimate.defined:
-            return [("warning", "undefined: the noise leaves no records at risk; use a larger budget")]
+            return [("warning", "undefined: noise may hide that anybody is at risk")]
         return [("records", self._counted), *self._deaths, ("median", self._median), ("mean", self._restricted_mean)]
 
     @property
@@ -87,13 +90,15 @@ class SurvivalEstimateView(View):
     def _median(self) -> str:
         value = self.estimate.median
         low, high = self.estimate.quantile_interval(0.5)
-        shown = plain_number(value) if math.isfinite(value) else "not reached"
+        ends_early = self.estimate.estimable < self.estimate.grid.bins
+        shown = plain_number(value) if math.isfinite(value) else "unknown" if ends_early else "not reached"
         last = plain_number(high) if math.isfinite(high) else "beyond the last time"
         return f"{shown} ({level(self.estimate)} CI {plain_number(low)} to {last})"
 
     @property
     def _restricted_mean(self) -> str:
-        return f"{self._with_ends(self.estimate.restricted_mean())} up to {plain_number(self.estimate.last_time)}"
+        mean, last = self.estimate.restricted_mean(), plain_number(self.estimate.last_time)
+        return f"{self._with_ends(mean)} up to {last}" if mean.low < mean.high else f"unknown beyond {last}"
 
     def _with_ends(self, shown: Number) -> str:
         error = shown.standard_error or 0.0
@@ -123,6 +128,10 @@ class SurvivalEstimateView(View):
             return []
         noise = " and noise" if estimate.private else ""
         notes = [f"intervals are for the population, one time at a time: sampling error{noise}"]
+        most = float(estimate.grouping.max(initial=0.0))
+        if most > NOTED:
+            why = "who leaves within a bin is at risk in all of it; more bins say it closer"
+            notes.append(f"survival is at most {percent(most)} too high, which its intervals count: {why}")
         if estimate.entries is not None:
             notes.append(f"a record is at risk from its {estimate.entries.column} on")
         if estimate.estimable < estimate.grid.bins:
@@ -134,7 +143,7 @@ class SurvivalEstimateView(View):
     def line(self) -> list[tuple[str, str]]:
         estimate = self.estimate
         if not estimate.defined:
-            return [("records", "0"), ("median", "-"), ("survival at the end", "-")]
+            return [("records", self._counted), ("median", "-"), ("survival at the end", "-")]
         _, value, low, high, *_ = estimate.number(estimate.last_time)
         at_end = f"survival at {plain_number(estimate.last_time)}"
         ends = f"{percent(value)} ({percent(low)} to {percent(high)})"
@@ -201,6 +210,34 @@ class SurvivalEstimateView(View):
         axes.set_xticks(list(labels), list(labels.values()))
         axes.set_xlabel(f"{estimate.time}; below: number at risk", color=GRAY)
         return self.finish(axes, grid="y")
+
+    def at(self, place: float) -> list[str]:
+        """Survival, numbers at risk and the incidence of each of several causes at a time, and the mean up to it."""
+        estimate = self.estimate
+        value, (low, high) = estimate(place), estimate.interval(place)
+        if math.isnan(value):
+            return [f"{estimate.time} {plain_number(place)}: unknown"]
+        texts = [f"survival {percent(value)} ({percent(low)} to {percent(high)})"]
+        for cause in estimate.causes if len(estimate.causes) > 1 else ():
+            share, both = (
+                estimate.cumulative_incidence(place, cause),
+                estimate.cumulative_incidence_interval(place, cause),
+            )
+            texts.append(f"{cause} {percent(share)} ({' to '.join(map(percent, both))})")
+        if place in estimate.timeline:
+            texts.append(f"mean up to then {self._with_ends(estimate.restricted_mean(place))}")
+        return [f"{estimate.time} {plain_number(place)}: {', '.join(texts)}, at risk {estimate.at_risk(place):,.0f}"]
+
+    def between_at(self, groups: Sequence[Any], estimates: Sequence[SurvivalEstimate], place: float) -> list[str]:
+        """Differences of survival between all pairs of groups."""
+        lines = []
+        for (one, first), (other, second) in itertools.combinations(zip(groups, estimates, strict=True), 2):
+            gap = first.difference(second, place)
+            if not math.isnan(gap.value):
+                ends = f"({percent(gap.low)} to {percent(gap.high)})"
+                at = f"{self.estimate.time} {plain_number(place)}"
+                lines.append(f"{at}: survival, {one} minus {other}: {percent(gap.value)} {ends}")
+        return lines
 
     def mark_groups(self, axes: Any, groups: Sequence[Any], estimates: Sequence[SurvivalEstimate]) -> None:
         """The numbers at risk below the times, a line for each group."""

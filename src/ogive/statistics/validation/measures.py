@@ -225,8 +225,8 @@ def grouped(counts: ClassCounts, wanted: int, name: str) -> Groups | None:
 def norm(counts: ClassCounts, name: str, wanted: int, level: float) -> Value:
     """Reliability, resolution or the expected calibration error of groups of bins, with its interval."""
     groups = grouped(counts, wanted, name)
-    if groups is None or not (groups.numbers > 0).all():
-        return unknown()
+    if groups is None or not (groups.numbers > 0).all() or (name == "resolution" and len(groups.numbers) == 1 < wanted):
+        return unknown()  # one group for all has no resolution, whatever smaller groups have
     total, moved = float(groups.numbers.sum()), groups.gradients.copy()
     moved -= (groups.deviations / total * (1.0 if name == "ece" else 0.5))[:, None, None]
     if name != "ece":  # these norms divide by the root of the records of each group, which are estimates

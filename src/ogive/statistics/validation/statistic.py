@@ -103,6 +103,7 @@ class Validation:
 
 COMMAND = Command(
     compared="number",
+    places="thresholds",
     example={"outside": "clip"},
     help={"method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring."},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from ogive.showing.chapter import Picture
 from ogive.showing.chart import SMALL, Line, Ribbon, SquareChart
 from ogive.showing.parts import Html
 from ogive.showing.pictures import BLUE, COLORS, GRAY, ORANGE, Style, caption, legend, lighten, new_axes, styled
-from ogive.showing.view import MeasuresView, with_ends
+from ogive.showing.view import MeasuresView, ends, shown, with_ends
 from ogive.statistics.confidence import Number
 from ogive.statistics.functionals import Value
 from ogive.statistics.validation import measures
@@ -35,6 +36,9 @@ SHOWN = {
     "slope": "calibration slope",
     "intercept": "calibration intercept",
 }
+
+AT_THRESHOLD = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PPV", "npv": "NPV"}
+"""Measures of a decision, as `at` names them."""
 
 
 class ValidationEstimateView(MeasuresView):
@@ -61,13 +65,40 @@ class ValidationEstimateView(MeasuresView):
     @property
     def facts(self) -> list[tuple[str, str]]:
         if not self.estimate.defined:
-            return [("warning", "undefined: the noise leaves no records of a class; use a larger budget")]
+            return [
+                (
+                    "warning",
+                    "noise may hide that there are records of both classes, so that only some measures are known",
+                )
+            ]
         return [*super().facts, ("positive", with_ends(self.estimate.measure("prevalence")))]
 
     @property
     def notes(self) -> list[str]:
         estimate = self.estimate
         return [*super().notes, f"scores are those of {estimate.bins} bins, at most {estimate.binning:g} off"]
+
+    def at(self, place: float) -> list[str]:
+        """Measures of the decision to call scores above a threshold positive."""
+        try:
+            measured = {title: self.estimate.measure(name, threshold=place) for name, title in AT_THRESHOLD.items()}
+        except ParameterError as problem:  # it was released, and is not lost for that
+            return [f"called positive above {place:g}: {problem}"]
+        texts = [f"{title} {shown(each, shares=True)} ({ends(each, shares=True)})" for title, each in measured.items()]
+        benefit, everybody = (self.estimate.measure(name, threshold=place) for name in ("net_benefit", "treat_all"))
+        texts.append(f"net benefit {with_ends(benefit)}, of treating everybody {with_ends(everybody)}")
+        return [f"called positive above {place:g}: {', '.join(texts)}"]
+
+    def between_at(self, groups: Sequence[Any], estimates: Sequence[ValidationEstimate], place: float) -> list[str]:
+        """Differences of these measures between all pairs of groups."""
+        lines: list[str] = []
+        if abs(place * self.estimate.bins - round(place * self.estimate.bins)) > 1e-9:
+            return lines
+        for (one, first), (other, second) in itertools.combinations(zip(groups, estimates, strict=True), 2):
+            gaps = {title: first.difference(second, name, threshold=place) for name, title in AT_THRESHOLD.items()}
+            texts = [f"{title} {with_ends(gap)}" for title, gap in gaps.items() if not math.isnan(gap.value)]
+            lines += [f"called positive above {place:g}, {one} minus {other}: {', '.join(texts)}"] if texts else []
+        return lines
 
     @property
     def line(self) -> list[tuple[str, str]]:
@@ -109,10 +140,16 @@ class ValidationEstimateView(MeasuresView):
             raise ParameterError("noise leaves no calibration curve to draw")
         scores, shares, low, high = self.curve()
         axes = new_axes(ax, size=(5.4, 5.6))
-        look = styled(style, color=BLUE, linewidth=1.8, label="released" if estimate.private else "exact")
+        other_name = None if estimate.second is None else estimate.second.score
+        first = "released" if estimate.private else "exact"
+        look = styled(style, color=BLUE, linewidth=1.8, label=first if other_name is None else estimate.score)
         axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="perfect calibration")
         axes.vlines(scores, low, high, color=look["color"], linewidth=1.2)
         axes.plot(scores, shares, marker="o", markersize=4, **look)
+        if estimate.second is not None and estimate.second.defined:
+            other = estimate.second.view().curve()
+            axes.vlines(other[0], other[2], other[3], color=COLORS[2], linewidth=1.2)
+            axes.plot(other[0], other[1], marker="s", markersize=4, color=COLORS[2], linewidth=1.4, label=other_name)
         if self.truth is not None:
             known = self.truth.view().curve()
             axes.plot(known[0], known[1], color=ORANGE, linewidth=1, label="exact")
