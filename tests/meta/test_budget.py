@@ -20,7 +20,7 @@ import ogive
 SOURCE = Path(ogive.__file__).parent
 ROOT = Path(__file__).parents[2]
 
-MOST_LINES, MOST_FILES = 119_800, 378
+MOST_LINES, MOST_FILES = 120_400, 379
 MOST_ROOMS, MOST_FLOORS = 30, 16
 MOST_IMPORTS = 0.091
 """Lines of imports as a share of the lines of code."""

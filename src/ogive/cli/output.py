@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +23,13 @@ from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.columns import LabelValue
+    from ogive.records.foreign import Table
     from ogive.statistics.kinds import Kind
     from ogive.statistics.roc.estimate import RocEstimate
 
 
 def check_outputs(
-    data: Path | str | None, *outputs: Path | None, plot: Path | None = None, keep: Sequence[Path] = ()
+    data: Path | str | Table | None, *outputs: Path | None, plot: Path | None = None, keep: Sequence[Path] = ()
 ) -> None:
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
 
@@ -39,7 +41,7 @@ def check_outputs(
     """
     if plot is not None:
         _check_picture(plot)
-    inputs = {path.resolve() for path in (data, *keep) if isinstance(path, Path)}
+    inputs = {Path(path).resolve() for path in (data, *keep) if isinstance(path, os.PathLike)}
     for path in filter(None, (*outputs, plot)):
         if path.resolve() in inputs:
             raise ParameterError(f"the output {plain(path)} would overwrite another file of this run; name another")

@@ -186,12 +186,13 @@ _EXACT = 2.0**53
 def _statistics(path: Path, kind: str, encoding: str | None) -> dict[str, list[Any]]:
     import pyreadstat
 
-    reader = getattr(pyreadstat, _READERS.get(path.suffix.lower(), "read_sav"))
+    reader: Any = getattr(pyreadstat, _READERS.get(path.suffix.lower(), "read_sav"))
     missing: Mapping[str, Sequence[Any]] = {}
-    named = {} if encoding is None or reader is pyreadstat.read_por else {"encoding": encoding}
+    end = path.suffix.lower()
+    named = {} if encoding is None or end == ".por" else {"encoding": encoding}
     try:
         columns, about = reader(str(path), output_format="dict", **named)
-        if reader is pyreadstat.read_sav:
+        if end in (".sav", ".zsav"):
             missing = reader(str(path), metadataonly=True, user_missing=True, **named)[1].missing_ranges
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError, ValueError):
         raise DataError(f"{plain(path)} is damaged or no file of {kind}, or its text has another encoding") from None

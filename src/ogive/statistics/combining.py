@@ -223,8 +223,9 @@ def _parts(release: Estimate) -> Iterator[tuple[str | None, str | None, Estimate
 def _whole(releases: Sequence[Estimate], family: tuple[str | None, str | None], groups: list[str | None]) -> int | None:
     """The public number of all records of these groups; None where it is private, or there may be other groups."""
     for each in releases:
-        grouped = isinstance(each, GroupEstimates | DescribeEstimate) and each.threshold is None
-        if grouped and (_source(each).where, each.by, {*map(str, each.groups)}) == (*family, {*groups}):
+        if not isinstance(each, GroupEstimates | DescribeEstimate) or each.threshold is not None:
+            continue
+        if (_source(each).where, each.by, {*map(str, each.groups)}) == (*family, {*groups}):
             return _source(each).total
     return None
 

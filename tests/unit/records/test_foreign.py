@@ -199,6 +199,8 @@ def test_the_command_reads_them_with_a_ledger(tmp_path, capsys, monkeypatch):
     first = json.loads(capsys.readouterr().out)
     assert main([*asked, "--encoding", "latin-1", *books]) == 0
     assert json.loads(capsys.readouterr().out) == first  # asked again, for free
+    assert main([*asked, "--no-ledger", "--encoding", "latin-1", "-o", "a.csv"]) == 2
+    assert "would overwrite another file of this run" in capsys.readouterr().err
     FRAME.to_excel("book.xlsx", sheet_name="visits", index=False)
     asked = ["count", "book.xlsx", "--column", "sex", "--among", "1", "--epsilon", "1", "--no-ledger"]
     assert main([*asked, "--sheet", "visits"]) == 0

@@ -242,7 +242,7 @@ class SurvivalEstimateView(View):
     def mark_groups(self, axes: Any, groups: Sequence[Any], estimates: Sequence[SurvivalEstimate]) -> None:
         """The numbers at risk below the times, a line for each group."""
         known = [(str(group), each) for group, each in zip(groups, estimates, strict=True) if each.defined]
-        times = [time for time, *_ in self.times or known[0][1].view().times]
+        times = [time for time, *_ in self.times or SurvivalEstimateView(known[0][1]).times]
         lines = [[f"{float(each.at_risk(time)):,.0f}" for time in times] for _, each in known]
         axes.set_xticks(
             times, ["\n".join([plain_number(time), *cells]) for time, *cells in zip(times, *lines, strict=True)]

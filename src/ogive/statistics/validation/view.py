@@ -147,7 +147,7 @@ class ValidationEstimateView(MeasuresView):
         axes.vlines(scores, low, high, color=look["color"], linewidth=1.2)
         axes.plot(scores, shares, marker="o", markersize=4, **look)
         if estimate.second is not None and estimate.second.defined:
-            other = estimate.second.view().curve()
+            other = ValidationEstimateView(estimate.second).curve()
             axes.vlines(other[0], other[2], other[3], color=COLORS[2], linewidth=1.2)
             axes.plot(other[0], other[1], marker="s", markersize=4, color=COLORS[2], linewidth=1.4, label=other_name)
         if self.truth is not None:
