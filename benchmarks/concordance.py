@@ -105,9 +105,9 @@ def measured(runs: int) -> Iterator[dict[str, Any]]:
                 if not len(known):
                     continue
                 yield row(
-                    f"{name} of {count:,} records, epsilon {epsilon}, {bins} intervals, {score_bins} bins, "
+                    f"concordance, {count:,} records, epsilon {epsilon}, {bins} intervals, {score_bins} bins, "
                     f"{len(known) / runs:.0%} of releases",
-                    "root mean squared error",
+                    f"{name}, root mean squared error",
                     "index",
                     float(np.sqrt(np.mean((known - true[place]) ** 2))),
                     runs=runs,

@@ -220,6 +220,7 @@ def widths(found: list[Column], tables: int) -> list[dict[str, Any]]:
 
 def pair(name: str, ratio: float, covered: float, most: float, runs: int) -> list[dict[str, Any]]:
     """The two rows of an interval."""
+    name = f"interval: {name}"
     width = row(name, "width over the narrowest", "times", ratio, runs=runs, target=most, larger_is_better=False)
     return [width, row(name, "coverage", "%", 100 * covered, runs=runs, target=LEAST)]
 

@@ -25,7 +25,7 @@ PLANS = [
     for number, name in enumerate(COMMANDED)
 ]
 
-SHORT = {"ecdf": 55, "plan ecdf": 68}
+SHORT = {"ecdf": 56, "plan ecdf": 68}
 """The most lines of help; statistics with more options of their own have more."""
 
 

@@ -11,7 +11,7 @@ import ogive
         (lambda: ogive.ecdf({"x": [1.0]}, "x"), r"ecdf\(\) takes 1 array, values, and got 2; columns of a table are"),
         (lambda: ogive.roc([1], [0], "x"), r"takes 2 arrays, scores and labels, and got 3; .*limit=...\).roc\(...\)"),
         (lambda: ogive.hosmer_lemeshow([0.5], [1], by="sex"), r"argument 'by'; columns of a table are released by"),
-        (lambda: ogive.ecdf([1.0], privcy=1), r"unexpected keyword argument 'privcy'$"),
+        (lambda: ogive.ecdf([1.0], privcy=1), r"unexpected keyword argument 'privcy'; did you mean privacy\?$"),
     ],
     ids=["a table", "three arrays", "groups", "a misspelling"],
 )

@@ -376,7 +376,9 @@ def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source
             for name, values in data.items()
         }
         if len({len(array) for array in arrays.values()}) > 1:
-            raise DataError("the columns must have one length")
+            first, *others = arrays
+            other = next(name for name in others if len(arrays[name]) != len(arrays[first]))
+            raise DataError(f"the columns must have one length; {quoted(first)} and {quoted(other)} differ")
         return ColumnsSource(arrays)
     if isinstance(data, np.ndarray | list | tuple):
         return ColumnsSource({column: arrow_array(data, column, words)})

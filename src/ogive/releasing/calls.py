@@ -6,6 +6,7 @@ A field without a default is a column: a function takes an array for it, a verb 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -108,7 +109,9 @@ def call_of(kind: Kind, run: Callable[[Given, Given, Given], Estimate], *, verb:
     def call(*arguments: Any, **given: Any) -> Estimate:
         unknown = sorted(given.keys() - allowed)
         if unknown:
-            advice = f"{of_table}.{name}(...)" if not verb and unknown[0] in _OF_TABLES else ""
+            near = difflib.get_close_matches(unknown[0], allowed, n=1)
+            advice = f"; did you mean {near[0]}?" if near else ""
+            advice = f"{of_table}.{name}(...)" if not verb and unknown[0] in _OF_TABLES else advice
             raise TypeError(f"{name}() got an unexpected keyword argument {unknown[0]!r}{advice}")
         if not verb and len(arguments) > len(places):
             listed = " and ".join(each.name for each in places)

@@ -251,11 +251,22 @@ class SurvivalEstimate(Estimate):
         Args:
             confidence_level: By default that of the estimate.
         """
-        return self._ends(self._raw.survival, self._change, confidence_level, falling=True, together=True)
+        return self._reaching(
+            self._ends(self._raw.survival, self._change, confidence_level, falling=True, together=True)
+        )
 
     def intervals(self, confidence_level: float | None = None) -> Ends:
         """Ends that hold survival at one threshold at a time, shape (m,) each."""
+        return self._reaching(self._grouped(confidence_level))
+
+    def _grouped(self, confidence_level: float | None = None) -> Ends:
+        """The same of times at the ends of their bins, as files have them."""
         return self._ends(self._raw.survival, self._change, confidence_level, falling=True)
+
+    def _reaching(self, ends: Ends) -> Ends:
+        low = ends.low.copy()
+        low[: self.estimable] -= self.grouping
+        return Ends(np.maximum(low, 0.0), ends.high)
 
     def _ends(
         self, values: Float64, change: Change, asked: float | None, *, falling: bool, together: bool = False
@@ -267,8 +278,6 @@ class SurvivalEstimate(Estimate):
             if together and len(values):
                 z = float(np.quantile(change.largest(level), level, method="higher"))
             ends = process.probability_ends(values, change, z)
-            if change is self._change:
-                ends = Ends(np.maximum(ends.low - self.grouping, 0.0), ends.high)
             self._kept[key] = process.whole(ends, self.grid.bins, falling=falling, together=together)
         return cast(Ends, self._kept[key])
 
@@ -499,7 +508,7 @@ class SurvivalEstimate(Estimate):
 
     def results(self) -> dict[str, Any]:
         """Survival with its intervals, for other programs."""
-        low, high = self.intervals()
+        low, high = self._grouped()
         known = [None if math.isnan(each) else each for each in self.probabilities.tolist()]
         return {"survival": known, "low": low.tolist(), "high": high.tolist()}
 
