@@ -308,7 +308,7 @@ def of_plans(found: list[Column], runs: int) -> list[dict[str, Any]]:
             ratios["rmse"].append(math.sqrt(np.mean([each["rmse"] ** 2 for each in errors])) / planned["rmse"])
         for name, each in ratios.items():
             middle = math.exp(float(np.mean(np.log(each))))
-            work = f"plans of auto, n * epsilon = {product}"
+            work = f"predictions of auto, n * epsilon = {product}"
             rows.append(row(work, f"realised over predicted {name}", "times", middle, runs=runs))
     return rows
 
