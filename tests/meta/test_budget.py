@@ -30,7 +30,7 @@ MOST_RUN = {
     "ecdf": (27, 216),
     "Session.ecdf, ledger in a file": (39, 391),
     "Session.ecdf, asked again": (29, 154),
-    "ogive mean FILE": (45, 400),
+    "ogive mean FILE": (45, 402),
     "release under SecAgg": (38, 391),
     "release under Servers": (44, 520),
 }
