@@ -21,6 +21,7 @@ html_title = "ogive"
 html_static_path = ["_static"]
 html_css_files = ["ogive.css"]
 html_favicon = "_static/logo.svg"
+html_search_scorer = "scorer.js"
 html_show_sourcelink = False
 html_show_sphinx = False
 html_sidebars = {"index": []}

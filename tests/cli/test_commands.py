@@ -300,7 +300,8 @@ FILES = {
     "ragged.csv": (b"age,b\n1,2\n3\n", "fields than in the header"),
     "garbage.parquet": (b"PAR1 but no more", "cannot be read"),
     "cut.csv.gz": (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03K", "cut short"),
-    "table.xlsx": (b"PK", "unknown suffix"),
+    "table.docx": (b"PK", "unknown suffix"),
+    "table.xlsx": (b"PK", "is damaged, encrypted or no workbook"),
 }
 
 

@@ -236,7 +236,7 @@ DEFECTS = {
     "late_time": (b"when\n" + b"2024-12-31\n" * 30_000 + b"2024-12-31 23:00:00\n", "neither a number nor an ISO date"),
     "garbage": (bytes(range(256)) * 40, "is not UTF-8 text"),
     "latin": ("âge,age\n1,2\n".encode("latin-1"), "is not UTF-8 text"),
-    "sixteen_bits": ("age,b\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
+    "sixteen_bits": ("age,b\n1,2\n".encode("utf-16-le"), "is not UTF-8 text"),
     "open_quote": (b'age,b\n1,"424242\n2,3\n', "t.csv"),
 }
 
@@ -327,8 +327,8 @@ def test_a_file_without_rows_is_refused(tmp_path):
 def test_places_that_hold_no_table_are_named(tmp_path):
     assert "no such file" in refusal(tmp_path / "none.csv")
     assert "is a folder" in refusal(tmp_path)
-    (tmp_path / "t.xlsx").write_bytes(b"x")
-    assert "unknown suffix; use one of .csv" in refusal(tmp_path / "t.xlsx")
+    (tmp_path / "t.docx").write_bytes(b"x")
+    assert "unknown suffix; use one of .csv" in refusal(tmp_path / "t.docx")
 
 
 def test_signs_that_mean_patterns_elsewhere_are_only_names_here(tmp_path):

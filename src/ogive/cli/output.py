@@ -270,6 +270,39 @@ class PlaceOptions:
 NOWHERE = PlaceOptions()
 
 
+@Parameter(name="*", group=OF_GROUPS)
+@dataclass(frozen=True, kw_only=True)
+class TestOptions:
+    """Whether groups of a description are compared."""
+
+    tests: Annotated[bool, Parameter(show_default=False)] = False
+    """Also compare the groups in every variable: standardized differences, and p-values that know the noise, corrected
+    for their number."""
+
+    def check(self, output_is_json: bool, *, groups: bool) -> None:
+        """Refuse, before anything is spent, what cannot be told."""
+        if self.tests and output_is_json:
+            raise ParameterError(
+                "--tests adds lines to the table; leave out --json, and read a file by ogive show --tests"
+            )
+        if self.tests and not groups:
+            raise ParameterError("--tests compares groups; name their column with --by")
+
+    def added_to(self, table: Callable[[Any], str]) -> Callable[[Any], str]:
+        """A table with a line for each variable."""
+
+        def longer(estimate: Any) -> str:
+            compared = getattr(estimate, "differences", None)
+            if compared is None:
+                raise ParameterError("--tests compares the groups of a description; leave it out here")
+            return "\n".join([table(estimate), "Differences of the groups:", *(f"  {each}" for each in compared())])
+
+        return longer if self.tests else table
+
+
+NOT_TESTED = TestOptions()
+
+
 # --- --difference and --ratio
 
 Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(show_default=False)]

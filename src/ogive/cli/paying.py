@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 import sys
 import warnings
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, draw, write_result
+from ogive.columns.categories import of_people
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
 
 if TYPE_CHECKING:
@@ -31,20 +31,10 @@ if TYPE_CHECKING:
 
 # --- Columns that seem to identify people, which --person is for
 
-_PEOPLE = "person|patient|participant|subject|respondent|user|customer|client|member|employee|student|pupil|donor"
-_NUMBERS = "id|no|nr|nbr|num|number|key|code|uuid|identifier"
-_ALONE = "person|patient|participant|subject|user"
-_NAME = re.compile(
-    rf"(?:{_ALONE}|(?:{_PEOPLE})s?[ _.-]?(?:{_NUMBERS})|(?:{_NUMBERS})[ _.-](?:{_PEOPLE}))", re.IGNORECASE
-)
-
 
 def person_column(columns: Sequence[str], used: Collection[str] = ()) -> str | None:
-    """The first column besides those measured whose name says that it identifies people; None if no column does.
-
-    Only names are looked at. Whether a person has several records is in the data, and so is private.
-    """
-    return next((name for name in columns if _NAME.fullmatch(name) and name not in used), None)
+    """The first column besides those measured whose name says that it identifies people; None if no column does."""
+    return next((name for name in columns if of_people(name) and name not in used), None)
 
 
 def suggest_person(columns: Sequence[str], used: Collection[str]) -> None:

@@ -26,12 +26,14 @@ from ogive.cli.options import (
     part_options,
 )
 from ogive.cli.output import (
+    NOT_TESTED,
     NOTHING_COMPARED,
     NOTHING_READ,
     NOWHERE,
     ComparedOptions,
     PlaceOptions,
     ReadingOptions,
+    TestOptions,
     compared_options,
 )
 from ogive.core.checks import choices_of, is_python_only
@@ -228,7 +230,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     extra = kind.command_options
     own: dict[str, Any] = {"part": part_options(kind), "compared": compared_options(kind)}
-    own |= {name: None for name in ("readings", "places") if not getattr(extra, name)}
+    own |= {name: None for name in ("readings", "places", "tests") if not getattr(extra, name)}
     more = []
     if extra.picture is not None:
         help_of = Parameter(help=extra.picture.help, group=OUTPUT, show_default=False)
@@ -251,6 +253,7 @@ def _release(
     compared: ComparedOptions = NOTHING_COMPARED,
     readings: ReadingOptions = NOTHING_READ,
     places: PlaceOptions = NOWHERE,
+    tests: TestOptions = NOT_TESTED,
     plot: Plot = None,
     **drawn: bool,
 ) -> None:
@@ -267,6 +270,7 @@ def _release(
     extra.check(parsed.given, granted.trust)
     readings.check(output.json)
     places.check(output.json)
+    tests.check(output.json, groups="by" in parsed.given)
 
     def draw(estimate: Any, axes: Any) -> Any:
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
@@ -279,5 +283,9 @@ def _release(
     compared.check(statistic)
     held = data if encoding is None and sheet is None else Table(data, encoding, sheet)
     Request(statistic, held, na, granted, account).carry_out(
-        output, plot, table=places.added_to(readings.added_to(table)), picture=draw, finish=compared.added_to
+        output,
+        plot,
+        table=tests.added_to(places.added_to(readings.added_to(table))),
+        picture=draw,
+        finish=compared.added_to,
     )

@@ -15,12 +15,14 @@ from ogive.cli.data import Flag, in_file
 from ogive.cli.ledger import accounts_of, opened
 from ogive.cli.options import Plot
 from ogive.cli.output import (
+    NOT_TESTED,
     NOTHING_COMPARED,
     NOTHING_READ,
     NOWHERE,
     PlaceOptions,
     QuantileComparedOptions,
     ReadingOptions,
+    TestOptions,
     busy,
     check_outputs,
     draw,
@@ -77,6 +79,7 @@ def show(
     compared: QuantileComparedOptions = NOTHING_COMPARED,
     readings: ReadingOptions = NOTHING_READ,
     places: PlaceOptions = NOWHERE,
+    tests: TestOptions = NOT_TESTED,
     json: Flag = False,
     plot: Plot = None,
 ) -> None:
@@ -89,14 +92,16 @@ def show(
         compared: Groups of a release that are compared.
         readings: Parts of a ROC curve that are read.
         places: Where more is told.
+        tests: Whether groups of a description are compared.
         json: Write it as JSON to standard output instead.
         plot: A picture of it.
     """
     check_outputs(file, plot=plot)
     readings.check(json)
     places.check(json)
+    tests.check(json, groups=True)
     with in_file(file):
-        result = _read(file, compared, readings, places)
+        result = _read(file, compared, readings, places, tests)
         text = result.json() if json else printable(result.text())
     if plot is not None and result.plot is None:
         raise ParameterError(f"what {plain(file)} holds has no picture; leave out --plot")
@@ -113,16 +118,18 @@ def printable(text: str) -> str:
     return "".join(letter if letter == "\n" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOptions, places: PlaceOptions) -> _Shown:
+def _read(
+    path: Path, compared: QuantileComparedOptions, readings: ReadingOptions, places: PlaceOptions, tests: TestOptions
+) -> _Shown:
     from ogive.statistics.kinds import SCHEMAS
 
     data, schema = _parsed(path, "shown by ogive ledger show")
     if schema in SCHEMAS:
-        return _estimate(data, compared, readings, places)
+        return _estimate(data, compared, lambda table: tests.added_to(places.added_to(readings.added_to(table))))
     compared.refuse()
     readings.refuse()
-    if places.at:
-        raise ParameterError("--at reads a release; leave it out here")
+    if places.at or tests.tests:
+        raise ParameterError(f"{'--at' if places.at else '--tests'} reads a release; leave it out here")
     if schema in _BOOKS:
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
@@ -133,13 +140,13 @@ def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOption
     return readers[schema](data)
 
 
-def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOptions, places: PlaceOptions) -> _Shown:
+def _estimate(data: Any, compared: QuantileComparedOptions, longer: Callable[[Any], Any]) -> _Shown:
     from ogive.provenance import publishable
     from ogive.statistics.kinds import SCHEMAS, read_estimate
 
     estimate = compared.added_to(read_estimate(data))
     private = None if publishable(estimate.provenance) else "these are exact values, without noise"
-    table = places.added_to(readings.added_to(SCHEMAS[data["schema"]].command_options.table))
+    table = longer(SCHEMAS[data["schema"]].command_options.table)
     return _Shown(lambda: table(estimate), estimate.to_json, estimate.plot, private)
 
 

@@ -6,8 +6,9 @@ a file of its own brings the same style with it.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
@@ -301,6 +302,7 @@ class CurveChart:
         marks: Quantiles to mark as (probability, number, low, high).
         summary: What the chart shows, in words, for those who do not see it.
         name: Title of the chart; that of a distribution by default.
+        others: Charts on the same thresholds, of other groups, that are drawn into this one; at most three.
     """
 
     grid: Grid
@@ -316,7 +318,27 @@ class CurveChart:
     start: float = 0.0
     name: str = ""
     share_label: str = "Share of records at or below"
+    others: tuple[CurveChart, ...] = ()
     sizes: ClassVar[tuple[Size, ...]] = (WIDE, NARROW)
+
+    @staticmethod
+    def together(charts: Sequence[CurveChart], names: Sequence[str], title: str) -> CurveChart:
+        """The curves of a few groups in one chart, without what is exact."""
+        first = charts[0]
+        legend = [(f"curve g{place}", name) for place, name in enumerate(names)]
+        bands = next((text for kind, text in first.legend if kind == "band"), None)
+        view = min(each.view[0] for each in charts), max(each.view[1] for each in charts)
+        summary = " ".join(f"{name}: {each.summary}" for name, each in zip(names, charts, strict=True))
+        return dataclasses.replace(
+            first,
+            view=view,
+            summary=summary,
+            truth=None,
+            marks=(),
+            legend=(*legend, *([("band", f"{bands}, of each group")] if bands else [])),
+            name=title,
+            others=tuple(charts[1:]),
+        )
 
     @property
     def title(self) -> str:
@@ -326,12 +348,15 @@ class CurveChart:
     def paint(self, size: Size) -> list[Html]:
         """Axes, band, released curve, true curve, marks: from back to front."""
         frame = _CurveFrame(self, size)
-        parts = _curve_axes(frame, self)
-        if self.low is not None and self.high is not None:
-            parts.append(tag("path", class_="band", d=_band(frame, self.low, self.high, falling=self.start > 0)))
-        parts.append(
-            tag("path", class_="curve", d=_path(_stairs(frame, self.share, start=self.start), end=frame.right))
-        )
+        parts, every = _curve_axes(frame, self), (self, *self.others)
+        of = [f" g{place}" if self.others else "" for place in range(len(every))]
+        for each, group in zip(every, of, strict=True):
+            if each.low is not None and each.high is not None:
+                band = _band(frame, each.low, each.high, falling=self.start > 0)
+                parts.append(tag("path", class_=f"band{group}", d=band))
+        for each, group in zip(every, of, strict=True):
+            stairs = _stairs(frame, each.share, start=self.start)
+            parts.append(tag("path", class_=f"curve{group}", d=_path(stairs, end=frame.right)))
         if self.truth is not None:
             parts.append(
                 tag("path", class_="truth", d=_path(_stairs(frame, self.truth, start=self.start), end=frame.right))

@@ -60,6 +60,7 @@ class Command:
             estimates have no number.
         readings: Whether its estimate is a ROC curve, parts of which are read.
         places: What `--at` names, at which its view tells more; empty where nothing is told there.
+        tests: Whether its groups are compared variable by variable.
         example: Fields of a well-formed question, besides its columns, where these have no defaults; for tests.
     """
 
@@ -75,6 +76,7 @@ class Command:
     compared: Literal["number", "quantile"] | None = None
     readings: bool = False
     places: str = ""
+    tests: bool = False
     example: Mapping[str, Any] = field(default_factory=dict)
 
 

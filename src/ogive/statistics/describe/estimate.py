@@ -21,6 +21,7 @@ from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_QUARTILES, OF_RECORDS, Estimate, Statistic, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.describe.differences import Difference, differences
 from ogive.statistics.describe.variables import KNOWN, SHARE_OF_BOUNDS, Categories, Number, Share, Variable
 from ogive.statistics.groups.estimate import of_group, read_groups
 from ogive.statistics.histogram.estimate import HistogramEstimate
@@ -323,6 +324,17 @@ class DescribeEstimate(Estimate):
                 return variable
         listed = ", ".join(quoted(each.column) for each in self.variables)
         raise ParameterError(f"there is no variable {quoted(column)}; there are {listed}")
+
+    def differences(self) -> tuple[Difference, ...]:
+        """How the groups differ in every variable: standardized differences, and p-values that know the noise.
+
+        Raises:
+            ParameterError: there are fewer than two groups.
+
+        Privacy:
+            Post-processing.
+        """
+        return differences(self)
 
     def alone(self) -> Iterator[tuple[LabelValue | None, Estimate]]:
         """Every part of every variable, of all records (None) and of each group, by what was measured of it alone."""

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 from ogive.columns import LabelValue, Missing, Schema
+from ogive.columns.categories import identifies
 from ogive.columns.grids import Bound
 from ogive.core.checks import added, among, python_only, truth
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
@@ -235,6 +236,9 @@ class Describe:
     def completed_by(self, schema: Schema) -> Describe:
         """The same with the kinds of columns that were not declared.
 
+        Where no columns are named, those that are not declared are left out if any is, and those whose name says that
+        they identify people are left out too, so that they take no part of the guarantee.
+
         Args:
             schema: The columns of the table. Their kinds are public.
 
@@ -242,6 +246,33 @@ class Describe:
             ParameterError: a column that was named cannot be described as it is, or none is left.
             DataError: a column is not there.
         """
+        whole = self._completed_by(schema)
+        declared = bool(self._given("bounds") or self._given("values") or self.numbers)
+        left = {
+            name: _UNDECLARED if declared else _IDENTIFYING
+            for name in whole.columns
+            if not (self.columns or self._known(name)) and (declared or identifies(name))
+        }
+        described = tuple(name for name in whole.columns if name not in left)
+        if not left or not described:
+            return whole
+        result = dataclasses.replace(
+            whole,
+            columns=described,
+            numbers=tuple(name for name in whole.numbers if name not in left),
+            values={name: values for name, values in whole._given("values").items() if name not in left},
+            guessed=tuple(name for name in whole.guessed if name not in left),
+            left_out=whole._given("left_out") | left,
+        )
+        object.__setattr__(result, "_earlier", whole)
+        return result
+
+    def before(self) -> Describe | None:
+        """What the same call asked before undeclared columns were left out, if that was another question."""
+        earlier: Describe | None = getattr(self, "_earlier", None)
+        return earlier
+
+    def _completed_by(self, schema: Schema) -> Describe:
         named = self.columns
         columns = named or tuple(name for name in schema.columns if name not in (schema.person, self.by))
         numbers, values, guessed = list(self.numbers), dict(self._given("values")), []
@@ -293,7 +324,9 @@ class Describe:
         if self.public_groups is not None:
             return self
         public = self.groups is not None and unit.adjacency is Adjacency.REPLACE and self.by in unit.public
-        return dataclasses.replace(self, public_groups=public)
+        result, earlier = dataclasses.replace(self, public_groups=public), self.before()
+        object.__setattr__(result, "_earlier", None if earlier is None else earlier.settled_by(unit))
+        return result
 
     def canonical(self) -> Describe:
         """The one spelling that stands for all of the same question."""
@@ -447,6 +480,8 @@ def _weight(name: str, given: Any) -> Fraction:
     return weight
 
 
+_UNDECLARED = "no bounds or values are declared; declare them, or name all columns"
+_IDENTIFYING = "its name says that it identifies people; name it among the columns, if it does not"
 _UNDESCRIBED = {
     "dates": "dates and times have no mean here; release their median with quantiles",
     "times": "dates and times have no mean here; release their median with quantiles",
@@ -471,6 +506,7 @@ _EXAMPLES = {
 # --- For the command line
 
 COMMAND = Command(
+    tests=True,
     names={"groups": "by-groups"},
     help={
         "groups": "The values of that column, public: all of them, also those that no record has. A word stands for "

@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeVar, Unpack
 
 from ogive.columns import LabelValue
 from ogive.errors import ParameterError
 from ogive.showing import words
 from ogive.showing.chapter import Chapter, Picture
-from ogive.showing.chart import MOST_ROWS
+from ogive.showing.chart import MOST_ROWS, CurveChart
 from ogive.showing.parts import Html, Row, say, table
 from ogive.showing.pictures import (
     COLORS,
@@ -41,6 +42,7 @@ WIDEST = 100
 """Letters of a line that a terminal has room for."""
 
 _MOST_PICTURES = 12
+_MOST_CURVES = 4
 _DASHES = ("-", "--", ":", "-.")
 _Part = TypeVar("_Part")
 
@@ -91,13 +93,17 @@ class GroupEstimatesView(View):
             for note in each.view().notes
         ]
         lines += [str(each) for each in self.estimate.contrasts]
-        lines += self.first.between(self.estimate.groups, self.estimate.estimates)
+        lines += self._between
         if self.estimate.threshold is not None:
             lines.append(
                 f"groups were found: values of {self.estimate.by} with fewer than about {self.estimate.threshold:,} "
                 "records are in no group, nor are records without a value"
             )
         return lines
+
+    @cached_property
+    def _between(self) -> list[str]:
+        return self.first.between(self.estimate.groups, self.estimate.estimates)
 
     def text(self) -> str:
         """A line for each group; turned round where lines would be too long."""
@@ -190,10 +196,12 @@ class GroupEstimatesView(View):
             for name, part in zip(names, each, strict=True)
             if part.pictures
         ]
+        pictures = _together(pictures, sentence(f"{self.first.about} by {result.by}")[:-1])
         left, shown = len(pictures) - _MOST_PICTURES, pictures[:_MOST_PICTURES]
         if left > 0:
             shown[-1] = dataclasses.replace(shown[-1], note=f"{left:,} more groups are not drawn.")
         known = "The group of each record is public, and so is the number of records in each group."
+        shown_elsewhere = {*map(str, result.contrasts), *self._between}
         return Chapter(
             title=f"{each[0].title} by {result.by}",
             subject=each[0].subject,
@@ -206,7 +214,7 @@ class GroupEstimatesView(View):
             released=(
                 say(f"The following of each of {len(result)} groups of {result.by}, all under one guarantee."),
                 *_common([part.released for part in each]),
-                *(say(sentence(note)) for note in self.notes[len(result.contrasts) :]),
+                *(say(sentence(note)) for note in self.notes if note not in shown_elsewhere),
                 *((say(known),) if result.private and result.public_groups else ()),
             ),
             pictures=tuple(shown or self._number_chart(exact)),
@@ -255,7 +263,17 @@ class GroupEstimatesView(View):
         return table("Groups compared", ("Comparison", "Value", "Level", "Interval"), rows, about) if rows else None
 
     def _table(self, caption: str) -> Html:
-        return table(caption, self.headings, [(row[0], row[1:]) for row in self.rows])
+        about = " ".join(map(sentence, self._between)) or None
+        return table(caption, self.headings, [(row[0], row[1:]) for row in self.rows], about)
+
+
+def _together(pictures: list[Picture], title: str) -> list[Picture]:
+    """One picture of the curves of a few groups on the same thresholds; other pictures as they are."""
+    charts = [each.chart for each in pictures]
+    curves = [each for each in charts if isinstance(each, CurveChart) and each.grid == charts[0].grid]
+    if not 1 < len(curves) == len(charts) <= _MOST_CURVES or any(each.truth is not None for each in curves):
+        return pictures
+    return [Picture(CurveChart.together(curves, [str(each.name) for each in pictures], title))]
 
 
 def _label(by: str, group: LabelValue, estimate: Estimate) -> str:
