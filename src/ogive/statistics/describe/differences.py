@@ -75,7 +75,7 @@ def differences(described: DescribeEstimate) -> tuple[Difference, ...]:
     for variable in described.variables:
         parts = [described.of(variable.column, group) for group in described.groups]
         name = next((each for each in ("mean", "proportion", "histogram") if each in parts[0]), "")
-        each = [part[name] for part in parts]
+        each: list[Any] = [part[name] for part in parts]
         if name == "mean" and described.bounded(variable.column):
             chance, is_bound = _of_means(each), False
         elif name in ("proportion", "histogram"):

@@ -269,9 +269,9 @@ class GroupEstimatesView(View):
 
 def _together(pictures: list[Picture], title: str) -> list[Picture]:
     """One picture of the curves of a few groups on the same thresholds; other pictures as they are."""
-    charts = [each.chart for each in pictures]
-    curves = [each for each in charts if isinstance(each, CurveChart) and each.grid == charts[0].grid]
-    if not 1 < len(curves) == len(charts) <= _MOST_CURVES or any(each.truth is not None for each in curves):
+    curves = [each.chart for each in pictures if isinstance(each.chart, CurveChart)]
+    alike = all(each.grid == curves[0].grid and each.truth is None for each in curves)
+    if not 1 < len(curves) == len(pictures) <= _MOST_CURVES or not alike:
         return pictures
     return [Picture(CurveChart.together(curves, [str(each.name) for each in pictures], title))]
 
