@@ -1,6 +1,7 @@
 """How the manual is built: `make docs`."""
 
 import re
+from pathlib import Path
 
 project = "ogive"
 author = "the ogive maintainers"
@@ -21,7 +22,7 @@ html_title = "ogive"
 html_static_path = ["_static"]
 html_css_files = ["ogive.css"]
 html_favicon = "_static/logo.svg"
-html_search_scorer = "scorer.js"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_show_sourcelink = False
 html_show_sphinx = False
 html_sidebars = {"index": []}
@@ -66,6 +67,19 @@ def name_classes(app, what, name, thing, options, signature, returned):
     return signature and re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", signature), returned
 
 
+def list_names(app, name, content):
+    """List on the landing page of the reference every name that its pages have."""
+    if name != "api":
+        return
+    for page in re.findall(r"^api/\w+$", content[0], re.MULTILINE):
+        text = (Path(app.srcdir) / f"{page}.md").read_text(encoding="utf-8")
+        names = re.findall(r"^\.\. auto(?:class|function|exception):: ([\w.]+)", text, re.MULTILINE)
+        title = text.partition("\n")[0].removeprefix("# ")
+        listed = ", ".join(f"{{py:obj}}`{each.rpartition('.')[2]} <{each}>`" for each in names)
+        content[0] += f"\n**[{title}]({page}.md)** {listed}\n"
+
+
 def setup(app):
     """Register what this manual adds to Sphinx."""
+    app.connect("source-read", list_names)
     app.connect("autodoc-process-signature", name_classes)

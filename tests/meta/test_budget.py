@@ -20,17 +20,17 @@ import ogive
 SOURCE = Path(ogive.__file__).parent
 ROOT = Path(__file__).parents[2]
 
-MOST_LINES, MOST_FILES = 120_400, 379
+MOST_LINES, MOST_FILES = 120_800, 380
 MOST_ROOMS, MOST_FLOORS = 30, 16
 MOST_IMPORTS = 0.091
 """Lines of imports as a share of the lines of code."""
-SMALL, MOST_SMALL = 150, 7
+SMALL, MOST_SMALL = 150, 8
 """Lines of a file that belongs to its one reader unless it is an idea of its own, and how many such files there are."""
 MOST_RUN = {
     "ecdf": (27, 216),
     "Session.ecdf, ledger in a file": (39, 391),
     "Session.ecdf, asked again": (29, 154),
-    "ogive mean FILE": (45, 402),
+    "ogive mean FILE": (45, 405),
     "release under SecAgg": (38, 391),
     "release under Servers": (44, 520),
 }

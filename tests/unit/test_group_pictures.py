@@ -9,6 +9,7 @@ import pytest
 from helpers.scope import is_everything
 
 import ogive
+from ogive.report import render_report
 from ogive.showing.pictures import is_public, new_axes
 
 RACES = ("White", "Black", "Hispanic", "Asian", "Native American", "Other or unknown")
@@ -176,3 +177,22 @@ def test_a_report_writes_the_heading_of_groups_as_it_is_and_draws_all_groups_ali
     text = render_report([asked(session, "roc", "sex", ("F", "M"))], title="Wards")
     assert "<caption>ROC curve of age for died</caption>" in text
     assert text.count('<div class="pictures alike">') == 1
+
+
+@pytest.mark.parametrize(("groups", "charts"), [(2, 1), (4, 1), (5, 5)])
+def test_curves_of_a_few_groups_share_one_chart_of_a_report(groups, charts):
+    random = np.random.default_rng(1)
+    table = {"x": random.random(600), "g": random.integers(0, groups, 600)}
+    question = ogive.Grouped(ogive.Ecdf("x", bounds=(0, 1), bins=16), "g", tuple(range(groups)))
+    released = ogive.release(question, trust=ogive.Central(table), privacy=ogive.PureDP(5))
+    pictures = released.view().chapter().pictures
+    assert len(pictures) == charts
+    chart = pictures[0].chart
+    assert len(chart.others) == (groups - 1 if charts == 1 else 0)
+    html = render_report([released], title="Groups")
+    for place in range(groups if charts == 1 else 0):
+        assert f'class="curve g{place}"' in html
+        assert f"g = {place}" in html
+    assert ('class="curve g0"' in html) == (charts == 1)
+    truth = ogive.release(question, trust=ogive.Clear(table))
+    assert len(released.view().chapter(truth).pictures) == groups  # each beside what is exact

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, draw, write_result
-from ogive.columns.categories import of_people
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
 def person_column(columns: Sequence[str], used: Collection[str] = ()) -> str | None:
     """The first column besides those measured whose name says that it identifies people; None if no column does."""
+    from ogive.columns.grids import of_people
+
     return next((name for name in columns if of_people(name) and name not in used), None)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
@@ -25,24 +24,6 @@ BLANKS = " \t\n\r\v\f\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) 
 """What may stand around a text without making it another one: Unicode's blanks, those of no width, too."""
 TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
 """Truth values by the texts that write them."""
-
-_PEOPLE = "person|patient|participant|subject|respondent|user|customer|client|member|employee|student|pupil|donor"
-_NUMBERS = "id|no|nr|nbr|num|number|key|code|uuid|identifier"
-_ALONE = "person|patient|participant|subject|user"
-_PERSON = re.compile(
-    rf"(?:{_ALONE}|(?:{_PEOPLE})s?[ _.-]?(?:{_NUMBERS})|(?:{_NUMBERS})[ _.-](?:{_PEOPLE}))", re.IGNORECASE
-)
-
-
-def of_people(name: str) -> bool:
-    """Whether a column's name says that it tells people apart. Whether anybody has several records is in the data."""
-    return _PERSON.fullmatch(name) is not None
-
-
-def identifies(name: str) -> bool:
-    """Whether a column's name says that it tells people or records apart."""
-    return of_people(name) or name.casefold() in ("id", "uuid", "identifier", "rowid", "row_id", "record_id", "index")
-
 
 # what is released must be readable when it is stored
 LARGEST_LABEL = 1 << 62

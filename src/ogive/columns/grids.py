@@ -15,6 +15,7 @@ import dataclasses
 import datetime
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -439,6 +440,26 @@ FAR = 1e6
 """Lengths of a follow-up that no time exceeds."""
 Missing = MissingPolicy | Bound
 """What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
+
+
+# --- Columns whose names say that they tell people apart
+
+_PEOPLE = "person|patient|participant|subject|respondent|user|customer|client|member|employee|student|pupil|donor"
+_NUMBERS = "id|no|nr|nbr|num|number|key|code|uuid|identifier"
+_ALONE = "person|patient|participant|subject|user"
+_PERSON = re.compile(
+    rf"(?:{_ALONE}|(?:{_PEOPLE})s?[ _.-]?(?:{_NUMBERS})|(?:{_NUMBERS})[ _.-](?:{_PEOPLE}))", re.IGNORECASE
+)
+
+
+def of_people(name: str) -> bool:
+    """Whether a column's name says that it tells people apart. Whether anybody has several records is in the data."""
+    return _PERSON.fullmatch(name) is not None
+
+
+def identifies(name: str) -> bool:
+    """Whether a column's name says that it tells people or records apart."""
+    return of_people(name) or name.casefold() in ("id", "uuid", "identifier", "rowid", "row_id", "record_id", "index")
 
 
 @dataclass(frozen=True)

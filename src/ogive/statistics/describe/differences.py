@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from ogive.errors import ParameterError
 from ogive.statistics.confidence import normal_quantile
 from ogive.statistics.crosstab.estimate import independence
 from ogive.statistics.sums.measured import Measured
-
-if TYPE_CHECKING:
-    from ogive.statistics.describe.estimate import DescribeEstimate
 
 _FEWEST = 1.0
 _WIDEST = 2.0
@@ -67,11 +64,11 @@ class Difference:
         return f"{self.variable}: {apart}p {shown}, corrected {p_value(self.corrected, 2, bound=self.is_bound)}"
 
 
-def differences(described: DescribeEstimate) -> tuple[Difference, ...]:
+def differences(described: Any) -> tuple[Difference, ...]:
     """Compare the groups in every variable; see `DescribeEstimate.differences`."""
     if len(described.groups) < 2:
         raise ParameterError("groups are compared where a description has two or more; describe by a column of groups")
-    found = []
+    results = []
     for variable in described.variables:
         parts = [described.of(variable.column, group) for group in described.groups]
         name = next((each for each in ("mean", "proportion", "histogram") if each in parts[0]), "")
@@ -82,12 +79,12 @@ def differences(described: DescribeEstimate) -> tuple[Difference, ...]:
             chance, is_bound = _of_counts([one.measured for one in each])
         else:
             chance, is_bound = math.nan, False
-        found.append((variable.column, _standardized(name, each), chance, is_bound))
-    chances = np.array([chance for _, _, chance, _ in found])
+        results.append((variable.column, _standardized(name, each), chance, is_bound))
+    chances = np.array([chance for _, _, chance, _ in results])
     corrected = holm(chances)
     return tuple(
         Difference(column, apart, chance, float(each), is_bound)
-        for (column, apart, chance, is_bound), each in zip(found, corrected, strict=True)
+        for (column, apart, chance, is_bound), each in zip(results, corrected, strict=True)
     )
 
 

@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 from ogive.columns import LabelValue, Missing, Schema
-from ogive.columns.categories import identifies
-from ogive.columns.grids import Bound
+from ogive.columns.grids import Bound, identifies
 from ogive.core.checks import added, among, python_only, truth
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
@@ -236,8 +235,8 @@ class Describe:
     def completed_by(self, schema: Schema) -> Describe:
         """The same with the kinds of columns that were not declared.
 
-        Where no columns are named, those that are not declared are left out if any is, and those whose name says that
-        they identify people are left out too, so that they take no part of the guarantee.
+        Where no columns are named, numbers without bounds are left out if anything is declared, and those whose name
+        says that they identify people are left out too, so that they take no part of the guarantee.
 
         Args:
             schema: The columns of the table. Their kinds are public.
@@ -251,7 +250,7 @@ class Describe:
         left = {
             name: _UNDECLARED if declared else _IDENTIFYING
             for name in whole.columns
-            if not (self.columns or self._known(name)) and (declared or identifies(name))
+            if name in whole.numbers and not (self.columns or self._known(name)) and (declared or identifies(name))
         }
         described = tuple(name for name in whole.columns if name not in left)
         if not left or not described:
@@ -480,7 +479,7 @@ def _weight(name: str, given: Any) -> Fraction:
     return weight
 
 
-_UNDECLARED = "no bounds or values are declared; declare them, or name all columns"
+_UNDECLARED = "no bounds are declared; declare them, or name it among `numbers` to have them found"
 _IDENTIFYING = "its name says that it identifies people; name it among the columns, if it does not"
 _UNDESCRIBED = {
     "dates": "dates and times have no mean here; release their median with quantiles",
