@@ -39,7 +39,7 @@ def table(tmp_path_factory):
 
 @pytest.mark.everything
 def test_a_table_compares_methods_and_guarantees(run):
-    status, out, err = run(*ECDF, "--records", 2000, "--epsilon", "0.5", "1")
+    status, out, err = run(*ECDF, "--records", 2000, "--epsilon", "0.5", "1", "--all")
     assert (status, err) == (0, "")
     assert out.count(" hat_ls  ") == 2
     assert "epsilon = 0.5\n" in out

@@ -70,7 +70,7 @@ def test_p_values_are_even_where_the_groups_are_alike():
 
 
 def test_strong_differences_are_seen_and_corrected():
-    x, y, z = described(table(4000, 3, shift=4.0), ogive.PureDP(2)).differences()
+    x, y, z = described(table(4000, 3, shift=4.0), ogive.PureDP(20)).differences()
     assert x.p_value < 1e-6
     assert x.corrected == pytest.approx(3 * x.p_value)
     assert x.standardized[1] < -0.4 < x.standardized[2]
