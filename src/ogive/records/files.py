@@ -533,6 +533,8 @@ def file_source(data: str | os.PathLike[str], words: MissingWords = USUAL) -> So
     if kind is None:
         known = ", ".join(end for ends in every.values() for end in ends)
         raise DataError(f"{plain(path)} has an unknown suffix; use one of {known}")
+    if isinstance(data, Table):
+        data.check(kind)
     try:
         with path.open("rb") as file:
             file.read(1)
@@ -549,7 +551,7 @@ def file_source(data: str | os.PathLike[str], words: MissingWords = USUAL) -> So
         return foreign_source(path, kind, table, words, lambda copy: file_source(replace(table, path=copy), words))
     separator = "\t" if kind == "tsv" else None
     encoding = encoding_of(path, table.encoding)
-    if encoding is None or name.endswith(".gz"):
+    if encoding is None:
         return CsvSource(path, separator=separator, words=words)
     return decoded_source(path, encoding, lambda copy: CsvSource(copy, separator=separator, words=words))
 

@@ -2,13 +2,14 @@
 
 Workbooks and files of statistics packages are read whole, by `python-calamine` and `pyreadstat` (the extra `files`),
 into columns in memory. Text of another encoding and the one file of an archive are written to a folder that only this
-user can read, and that is removed with the table.
+user can read, and that is removed with the table or at the end of the process; a process that is killed leaves it.
 """
 
 from __future__ import annotations
 
 import codecs
 import datetime
+import gzip
 import os
 import shutil
 import tempfile
@@ -33,6 +34,7 @@ FOREIGN = {
     "archive": (".zip",),
 }
 _READERS = {".por": "read_por", ".dta": "read_dta", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}
+_ENCODED = ("csv", "tsv", "SPSS", "Stata", "SAS", "archive")
 _CHUNK = 1 << 20
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """First bytes of text of another encoding, which name it."""
@@ -67,6 +69,13 @@ class Table:
                     f"`encoding` must be the name of one, such as 'latin-1', got {quoted(self.encoding)}"
                 ) from None
 
+    def check(self, kind: str) -> None:
+        """Refuse what means nothing for a kind of file."""
+        if self.sheet is not None and kind not in ("workbook", "archive"):
+            raise ParameterError(f"`sheet` names a sheet of a workbook, and {plain(self)} is none; leave it out")
+        if self.encoding is not None and kind not in _ENCODED:
+            raise ParameterError(f"{plain(self)} says its encoding itself; leave out `encoding`")
+
     def __fspath__(self) -> str:
         """The path."""
         return os.fspath(self.path)
@@ -98,10 +107,18 @@ def decoded_source(path: Path, encoding: str, source: Callable[[Path], Source]) 
     """The source of text in another encoding, by a copy of it in UTF-8."""
 
     def copied(folder: Path) -> Path:
-        copy = folder / path.name
+        packed = path.name.lower().endswith(".gz")
+        copy = folder / (path.name[: -len(".gz")] if packed else path.name)
         try:
-            with path.open(encoding=encoding, newline="") as text, copy.open("w", encoding="utf-8", newline="") as out:
+            with (
+                gzip.open(path, "rt", encoding=encoding, newline="")
+                if packed
+                else path.open(encoding=encoding, newline="") as text,
+                copy.open("w", encoding="utf-8", newline="") as out,
+            ):
                 shutil.copyfileobj(text, out, _CHUNK)
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            raise DataError(f"{plain(path)} is damaged: it does not decompress") from None
         except (UnicodeError, ValueError):
             raise DataError(f"{plain(path)} is not text of the encoding {encoding}") from None
         return copy
@@ -242,6 +259,8 @@ def _archive(path: Path, source: Callable[[Any], Source]) -> Source:
                 if len(files) != 1:
                     raise DataError(f"{plain(path)} must hold one file, and it holds {len(files)}; unpack it")
                 copy = folder / Path(files[0].filename).name
+                if copy.suffix.lower() in FOREIGN["archive"]:
+                    raise DataError(f"{plain(path)} holds another archive; unpack it")
                 with archive.open(files[0]) as file, copy.open("wb") as out:
                     shutil.copyfileobj(file, out, _CHUNK)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError):

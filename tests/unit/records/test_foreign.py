@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import gzip
 import json
 import tempfile
 import zipfile
@@ -115,6 +116,32 @@ def test_text_of_another_encoding_is_read_and_its_copy_goes(tmp_path, monkeypatc
     del records
     gc.collect()
     assert list(tmp_path.glob("ogive-*")) == []
+
+
+@pytest.mark.parametrize(("end", "options"), [(".csv", {"sheet": "a"}), (".xlsx", {"encoding": "latin-1"})])
+def test_what_means_nothing_for_a_file_is_refused(tmp_path, end, options):
+    path = tmp_path / f"a{end}"
+    path.write_bytes(b"x,y\n1,2\n")
+    with pytest.raises(ParameterError, match=r"leave (it )?out"):
+        Records.of(ogive.Table(path, **options))
+
+
+def test_an_archive_in_an_archive_is_refused(tmp_path):
+    """One that holds itself would be unpacked for ever."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("b.ZIP", b"PK")
+    with pytest.raises(DataError, match=r"a\.zip holds another archive; unpack it"):
+        Records.of(tmp_path / "a.zip")
+
+
+def test_packed_text_of_another_encoding_is_read(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    with gzip.open(path, "wt", encoding="latin-1") as file:
+        file.write("x,y\n1,ä\n")
+    assert columns_of(ogive.Table(path, encoding="latin-1")) == {"x": [1.0], "y": ["ä"]}
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DataError, match=r"a\.csv\.gz is damaged"):
+        Records.of(ogive.Table(path, encoding="latin-1"))
 
 
 def test_a_byte_order_mark_names_utf_16(tmp_path):
