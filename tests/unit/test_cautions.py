@@ -375,3 +375,24 @@ def test_a_subset_that_noise_leaves_without_records_is_told(asked):
     with pytest.warns(ogive.NoiseWarning, match="of which it leaves none, so that this release says nothing"):
         # noise makes nobody look like somebody in half of the releases
         [ogive.release(ogive.Subset(statistic, "g == 'zz'"), **terms) for _ in range(40)]
+
+
+@pytest.mark.parametrize("adjacency", ogive.Adjacency, ids=str)
+def test_a_warning_is_of_the_line_that_calls(adjacency):
+    """Of a function, a verb of a session and a release, before and after the charge."""
+    few, paid = {"x": FEW[:4]}, {"privacy": LITTLE}
+
+    def session():
+        return ogive.Session(few, limit=ogive.PureDP(1), adjacency=adjacency)
+
+    asked = ogive.Mean("x", bounds=(0, 100))
+    calls = [
+        lambda: ogive.mean(FEW[:4], bounds=(0, 100), adjacency=adjacency, **paid),
+        lambda: session().mean("x", bounds=(0, 100), **paid),
+        lambda: session().release(asked, **paid),
+        lambda: ogive.release(asked, trust=ogive.Central(few), adjacency=adjacency, **paid),
+    ]
+    for call in calls:
+        with pytest.warns(ogive.NoiseWarning) as raised:  # where noise makes four records many, nothing is told
+            [call() for _ in range(40)]
+        assert {each.filename for each in raised} == {__file__}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import os
 import secrets
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
@@ -186,7 +189,7 @@ def release(
     result = payment.record(done.estimate.with_provenance(provenance))
     warning = warning_after(result, terms.records) if warns and not holder.warned else None
     if warning is not None:
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=outside())
     if warns and ledger is None and trust.name != "local":  # each owner's reports are that owner's to add up
         tell_no_ledger()
     return cast(base.EstimateT, result)
@@ -236,7 +239,7 @@ class _Paying:
         if warning is not None:
             self.warned = True
             self.opening.context(query)  # what is wrong with the records is said first, and alone
-            warnings.warn(warning, stacklevel=5)
+            warnings.warn(warning, stacklevel=outside())
         self.opening = self._payment.pay(loss, query, self.opening)
 
     def answer(self, query: Query) -> Answer:
@@ -548,6 +551,7 @@ NO_LEDGER = (
 LARGEST_EPSILON, LARGEST_RHO = 10, 50
 """Above these a guarantee says little of one person. Pure epsilon = 10 implies rho = 50."""
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _LOGGER = logging.getLogger("ogive.cautions")
 
 
@@ -556,6 +560,14 @@ class _Warned:
 
     without_ledger = False
     weak = False
+
+
+def outside() -> int:
+    """At which level of the stack, above who calls this, a warning is of the first line outside of the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def tell_no_ledger() -> None:

@@ -35,7 +35,7 @@ from ogive.releasing.accounts import (
 )
 from ogive.releasing.planning import plan
 from ogive.releasing.pointwise import PointwiseCurve
-from ogive.releasing.release import release
+from ogive.releasing.release import outside, release
 from ogive.releasing.verbs import Verbs
 from ogive.showing.view import Card, as_html
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
@@ -174,7 +174,7 @@ class Session(Verbs):
             compared = ledger is not None and self._place is None
             self._account = self._account_in(self._ledger, self._people if compared else None)
             for more in self.notices:
-                warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
+                warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=outside())
         except BaseException:
             self.close()
             raise
